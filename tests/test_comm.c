@@ -366,6 +366,67 @@ static ech_status failing_memory(struct dist_rank *r)
     return status;
 }
 
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != ECH_OK) goto done;                                                           \
+    } while (0)
+
+/* Sorts 2^13 keys of a rank, in and out in memory of another context. */
+static ech_status sort_other(struct dist_rank *r, const char *algorithm, uint32_t *in,
+                             uint32_t *out)
+{
+    enum { KEYS = 1 << 13 };
+    const ech_sort_options options = { .size = sizeof options, .algorithm = algorithm };
+    uint32_t *keys = dist_allocate(KEYS * sizeof *keys);
+    uint64_t sums[2];
+    ech_status status;
+    for (uint32_t i = 0; i < KEYS; i++) keys[i] = (i * 7919 + (uint32_t)r->rank * 31) * 2654435761u;
+    TRY(ech_copy(r->ctx, in, keys, KEYS * sizeof *keys));
+    TRY(ech_dist_sort(r->ctx, r->comm, in, out, KEYS, KEYS, ECH_U32, &options));
+    TRY(ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, in, &sums[0], KEYS, ECH_U32, NULL));
+    TRY(ech_dist_reduce(r->ctx, r->comm, ECH_OP_SUM, out, &sums[1], KEYS, ECH_U32, NULL));
+    TRY(ech_copy(r->ctx, keys, out, KEYS * sizeof *keys));
+    for (int i = 1; i < KEYS; i++)
+        if (keys[i - 1] > keys[i]) snprintf(r->problem, sizeof r->problem, "not sorted");
+    if (sums[0] != sums[1]) snprintf(r->problem, sizeof r->problem, "other keys");
+done:
+    free(keys);
+    return status;
+}
+
+/* Other GPUs read memory of another context, which its pool must permit. */
+static ech_status other_memory(struct dist_rank *r)
+{
+    struct comm_failing other = { .left = -1 };
+    const ech_allocator allocator = { sizeof allocator, failing_allocate, failing_release, &other };
+    const size_t bytes = sizeof(uint32_t) << 13;
+    uint32_t *in = NULL, *out = NULL, rank = 0;
+    ech_gf2 identity = { .size = sizeof identity, .rows = 256, .cols = 64, .stride = 1 };
+    ech_status status;
+    ech_trim(r->ctx);
+    TRY(ech_open(&other.memory, ech_device_name(r->ctx)));
+    TRY(ech_set_allocator(r->ctx, &allocator));
+    TRY(ech_malloc(other.memory, (void **)&in, bytes));
+    TRY(ech_malloc(other.memory, (void **)&out, bytes));
+    TRY(sort_other(r, "partition", in, out));
+    TRY(sort_other(r, "runs", in, out));
+    identity.words = (uint64_t *)in;
+    {
+        uint64_t words[256] = { 0 };
+        for (int i = 0; i < 64; i++) words[64 * r->rank + i] = (uint64_t)1 << i;
+        TRY(ech_copy(r->ctx, in, words, sizeof words));
+    }
+    TRY(ech_dist_gf2_rank(r->ctx, r->comm, &identity, &rank, 256, 64, NULL));
+    if (rank != 256) snprintf(r->problem, sizeof r->problem, "the rank is %u", rank);
+done:
+    ech_free(other.memory, in, bytes);
+    ech_free(other.memory, out, bytes);
+    if (ech_set_allocator(r->ctx, NULL) != ECH_OK && status == ECH_OK) status = ECH_ERR_ARG;
+    ech_close(other.memory);
+    return status;
+}
+
 static ech_status work_too_small(struct dist_rank *r)
 {
     uint32_t in[N] = { 0 }, out[N];
@@ -523,6 +584,7 @@ int main(int argc, char **argv)
     run_case("a rank has an invalid argument", 0, bad_argument);
     run_case("a rank has no memory", 0, out_of_memory);
     run_case("each allocation of a rank fails", 5, failing_memory);
+    run_case("memory of another context", 0, other_memory);
     run_case("a rank has a workspace that is too small", 0, work_too_small);
     run_case("a rank ends", LIMIT_S, dead_rank);
     run_case("a rank is slow", LIMIT_S, slow_rank);

@@ -338,6 +338,17 @@ static bool copy_messages(struct member *m, const ech_comm_message *receives, si
     return false;
 }
 
+/* What a rank sends may be memory of another owner: other GPUs must be able to read it. */
+static ech_status share_messages(const struct member *m, const ech_comm_message *sends, size_t n)
+{
+    ech_status status = ECH_OK;
+    if (!m->ctx->backend->share) return ECH_OK;
+    for (size_t i = 0; i < n && status == ECH_OK; i++)
+        if (sends[i].bytes && sends[i].rank != m->rank)
+            status = m->ctx->backend->share(m->ctx, sends[i].data);
+    return status;
+}
+
 static ech_status threads_exchange(void *state, const ech_comm_message *sends, size_t n_sends,
                                    const ech_comm_message *receives, size_t n_receives,
                                    void *stream, double limit_s)
@@ -346,7 +357,8 @@ static ech_status threads_exchange(void *state, const ech_comm_message *sends, s
     char reason[ECHI_COMM_TEXT];
     const struct post post = { .sends = sends, .n_sends = n_sends };
     (void)stream; /* that of m->ctx, or complete: echi_comm_exchange_device() */
-    if (m->ctx && ech_sync(m->ctx) != ECH_OK) { /* what is sent has been written */
+    /* what is sent has been written */
+    if (m->ctx && (ech_sync(m->ctx) != ECH_OK || share_messages(m, sends, n_sends) != ECH_OK)) {
         fail(m->group, ech_error(m->ctx));
         return ECH_ERR_COMM;
     }

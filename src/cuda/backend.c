@@ -205,6 +205,16 @@ done:
     return status;
 }
 
+static ech_status cuda_share(ech_ctx *ctx, const void *pointer)
+{
+    ech_status status;
+    TRY(echi_cuda_enter(ctx));
+    status = echi_cuda_share(ctx, pointer);
+    echi_cuda_leave(ctx);
+done:
+    return status;
+}
+
 /* At most BATCH copies. */
 enum { BATCH = 256 };
 static ech_status copy_batch(ech_ctx *ctx, CUstream stream, const struct echi_copy *copies,
@@ -299,9 +309,9 @@ extern const struct echi_scan_ops echi_cuda_scan_ops;
 #define COMMON                                                                                     \
     .close = echi_cuda_close, .sync = cuda_sync, .stream = cuda_stream, .allocate = cuda_allocate, \
     .release = cuda_release, .trim = cuda_trim, .pooled = true, .scratch = echi_cuda_scratch,      \
-    .copy = cuda_copy, .copy_async = cuda_copy_async, .reach = cuda_reach, .poll = cuda_poll,      \
-    .record_event = cuda_record_event, .wait_event = cuda_wait_event, .side = cuda_side,           \
-    .make_event = cuda_make_event, .free_event = cuda_free_event,                                  \
+    .copy = cuda_copy, .copy_async = cuda_copy_async, .reach = cuda_reach, .share = cuda_share,    \
+    .poll = cuda_poll, .record_event = cuda_record_event, .wait_event = cuda_wait_event,           \
+    .side = cuda_side, .make_event = cuda_make_event, .free_event = cuda_free_event,               \
     .raise_priority = cuda_raise_priority, .copy_beside = cuda_copy_beside,                        \
     .wait_beside = cuda_wait_beside, .lane = cuda_lane, .divide = &echi_cuda_divide,               \
     .scan_ops = &echi_cuda_scan_ops, .enter = echi_cuda_enter, .leave = echi_cuda_leave,           \

@@ -17,13 +17,23 @@ static CUdeviceptr device_pointer(const void *pointer)
 }
 
 /* Memory of a pool is accessible only to the devices to which the pool grants access. */
+static ech_status permit(ech_ctx *ctx, CUmemoryPool pool, CUdevice device)
+{
+    const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
+    const CUmemAccessDesc access = { .location_type = CU_MEM_LOCATION_TYPE_DEVICE,
+                                     .location_id = device,
+                                     .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+    ech_status status = ECH_OK;
+    CU(cuMemPoolSetAccess, pool, &access, 1);
+done:
+    return status;
+}
+
 ech_status echi_cuda_reach(ech_ctx *ctx, ech_ctx *other, bool *can)
 {
-    const struct echi_cuda *cuda = ctx->state, *peer = other->state;
+    const struct echi_cuda *cuda = ctx->state;
+    struct echi_cuda *peer = other->state;
     const struct echi_driver *driver = cuda->driver;
-    const CUmemAccessDesc access = { .location_type = CU_MEM_LOCATION_TYPE_DEVICE,
-                                     .location_id = cuda->device,
-                                     .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
     ech_status status = ECH_OK;
     int possible = cuda->device == peer->device;
     *can = possible;
@@ -33,8 +43,26 @@ ech_status echi_cuda_reach(ech_ctx *ctx, ech_ctx *other, bool *can)
     const CUresult enabled = driver->cuCtxEnablePeerAccess(peer->context, 0);
     if (enabled != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
         TRY(echi_cuda_check(ctx, driver, enabled, "cuCtxEnablePeerAccess"));
-    if (peer->pool) CU(cuMemPoolSetAccess, peer->pool, &access, 1);
+    if (peer->pool) TRY(permit(ctx, peer->pool, cuda->device));
+    if (cuda->device < 64) peer->readers |= (uint64_t)1 << cuda->device;
     *can = true;
+done:
+    return status;
+}
+
+ech_status echi_cuda_share(ech_ctx *ctx, const void *pointer)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    CUmemoryPool pool = NULL;
+    int attributes[] = { CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE };
+    void *values[] = { &pool };
+    if (!cuda->readers || !pointer) return ECH_OK;
+    CU(cuPointerGetAttributes, 1, attributes, values, device_pointer(pointer));
+    if (!pool || pool == cuda->pool) return ECH_OK;
+    for (int device = 0; device < 64; device++)
+        if (cuda->readers >> device & 1) TRY(permit(ctx, pool, device));
 done:
     return status;
 }

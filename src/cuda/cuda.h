@@ -55,6 +55,7 @@ struct echi_cuda {
     int entered; /* nested calls of echi_cuda_enter(): only the first pushes the context */
     CUstream own_stream;
     CUmemoryPool pool; /* NULL if the device has none: allocation is then synchronous */
+    uint64_t readers;  /* a bit per other device that may read memory of this one */
     int multiprocessors;
     int gpu_architecture;  /* 90 for sm_90 */
     int architecture;      /* of the kernels' code: may be older than the GPU's */
@@ -172,6 +173,7 @@ ech_status echi_cuda_prefer_cache(ech_ctx *ctx, const char *image, const char *k
  * changed, and host memory that was written contains the result. */
 ech_status echi_cuda_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes);
 ech_status echi_cuda_reach(ech_ctx *ctx, ech_ctx *other, bool *can);
+ech_status echi_cuda_share(ech_ctx *ctx, const void *pointer);
 ech_status echi_cuda_side(ech_ctx *ctx, const void *pointer, bool *on_device, bool *pinned);
 
 /* exchange.c */

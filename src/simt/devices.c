@@ -19,12 +19,14 @@ struct CUctx_st {
     int device, uses;
 };
 struct CUmemPoolHandle_st {
+    struct CUmemPoolHandle_st *next; /* in `destroyed` */
     int device;
+    unsigned access; /* a bit per other device that may access its memory */
 };
 
 static struct CUctx_st contexts[MOST_DEVICES];
 static int uses;
-static unsigned pool_access[MOST_DEVICES]; /* a bit per device that may access pools of this one */
+static CUmemoryPool destroyed;             /* pools for reuse: memory of them may still be in use */
 static unsigned peer_access[MOST_DEVICES]; /* a bit per device whose other memory this one may
                                               access */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -101,7 +103,7 @@ static CUresult allocate(CUdeviceptr *pointer, size_t bytes, struct simt_owner o
 
 CUresult simt_cuMemAlloc(CUdeviceptr *pointer, size_t bytes)
 {
-    return allocate(pointer, bytes, (struct simt_owner){ current_device(), false });
+    return allocate(pointer, bytes, (struct simt_owner){ current_device(), NULL });
 }
 
 CUresult simt_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties)
@@ -110,15 +112,22 @@ CUresult simt_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properti
     if (properties->location_type != CU_MEM_LOCATION_TYPE_DEVICE || device < 0 ||
         device >= MOST_DEVICES)
         return CUDA_ERROR_INVALID_VALUE;
-    *pool = malloc(sizeof **pool);
+    pthread_mutex_lock(&lock);
+    *pool = destroyed;
+    if (destroyed) destroyed = destroyed->next;
+    pthread_mutex_unlock(&lock);
+    if (!*pool) *pool = malloc(sizeof **pool);
     if (!*pool) return CUDA_ERROR_OUT_OF_MEMORY;
-    (*pool)->device = device;
+    **pool = (struct CUmemPoolHandle_st){ .device = device };
     return CUDA_SUCCESS;
 }
 
 CUresult simt_cuMemPoolDestroy(CUmemoryPool pool)
 {
-    free(pool);
+    pthread_mutex_lock(&lock);
+    pool->next = destroyed;
+    destroyed = pool;
+    pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
 
@@ -127,7 +136,7 @@ CUresult simt_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemo
 {
     (void)stream;
     if (!pool) return CUDA_ERROR_INVALID_VALUE;
-    return allocate(pointer, bytes, (struct simt_owner){ pool->device, true });
+    return allocate(pointer, bytes, (struct simt_owner){ pool->device, pool });
 }
 
 /* ---- Access to the memory of other devices ---- */
@@ -139,9 +148,9 @@ CUresult simt_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *acces
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     if (access->flags)
-        pool_access[pool->device] |= 1u << access->location_id;
+        pool->access |= 1u << access->location_id;
     else
-        pool_access[pool->device] &= ~(1u << access->location_id);
+        pool->access &= ~(1u << access->location_id);
     pthread_mutex_unlock(&lock);
     return CUDA_SUCCESS;
 }
@@ -168,7 +177,7 @@ bool simt_may_access(const void *pointer)
     if (!simt_memory_owner(pointer, &owner) || owner.device == device) return true;
     pthread_mutex_lock(&lock);
     const unsigned allowed =
-        owner.pooled ? pool_access[owner.device] >> device : peer_access[device] >> owner.device;
+        owner.pool ? owner.pool->access >> device : peer_access[device] >> owner.device;
     pthread_mutex_unlock(&lock);
     return allowed & 1;
 }

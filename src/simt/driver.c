@@ -280,8 +280,14 @@ static CUresult simt_cuPointerGetAttributes(unsigned count, int *attributes, voi
     size_t bytes;
     enum simt_memory_kind kind = SIMT_MEMORY_DEVICE;
     bool known = simt_memory_find((void *)(uintptr_t)pointer, &base, &bytes, &kind);
+    struct simt_owner owner = { 0 };
     for (unsigned i = 0; i < count; i++) {
         unsigned value = 0;
+        if (attributes[i] == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE) {
+            simt_memory_owner((void *)(uintptr_t)pointer, &owner);
+            memcpy(values[i], &owner.pool, sizeof owner.pool);
+            continue;
+        }
         if (attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && known)
             value = kind == SIMT_MEMORY_DEVICE ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
         memcpy(values[i], &value, sizeof value);

@@ -52,10 +52,11 @@ uint64_t simt_memory_total(void);
 uint64_t simt_memory_used(void);
 void *simt_memory_allocate(size_t bytes, enum simt_memory_kind kind);
 
-/* The device to which an allocation belongs, and whether a pool made it; false for other memory. */
+/* The device to which an allocation belongs, and the pool that made it, or NULL; false for other
+ * memory. */
 struct simt_owner {
     int device;
-    bool pooled;
+    struct CUmemPoolHandle_st *pool;
 };
 void simt_memory_set_owner(const void *pointer, struct simt_owner owner);
 bool simt_memory_owner(const void *pointer, struct simt_owner *owner);

@@ -59,6 +59,10 @@ static ech_status publish(struct echi_gf2_blocks *g, ech_status status, size_t j
     const int owner = echi_gf2_blocks_owner(g, j);
     struct echi_gf2_panel *p = echi_gf2_blocks_panel(g, j);
     struct echi_gf2_note *note = &e->note;
+    if (status == ECH_OK && owner == d->rank && e->direct && d->ctx->backend->share) {
+        status = d->ctx->backend->share(d->ctx, p->factor);
+        if (status == ECH_OK) status = d->ctx->backend->share(d->ctx, p->pivots);
+    }
     *note = (struct echi_gf2_note){ p->r, p->moves, (uintptr_t)p->factor, (uintptr_t)p->pivots };
     TRY(echi_comm_agree(d->ctx, d->comm, status, note, sizeof *note));
     memcpy(note, d->comm->notes[owner].note, sizeof *note);
