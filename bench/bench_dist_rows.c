@@ -259,11 +259,11 @@ static void fill_skewed(const struct bench_rank *r, void *in, size_t words)
     free(block);
 }
 
-/* Both halves of the words ascend, over all ranks. */
-static void fill_sorted(const struct bench_rank *r, void *in, size_t words)
+/* The words ascend over all ranks; unless they are keys of 8 bytes, both of their halves do. */
+static void fill_sorted(const struct bench_rank *r, void *in, size_t words, bool wide)
 {
     const uint64_t all = (uint64_t)bench_ranks * words;
-    const uint64_t step = ((uint64_t)1 << 32) / all * 0x100000001u;
+    const uint64_t step = wide ? UINT64_MAX / all : ((uint64_t)1 << 32) / all * 0x100000001u;
     const uint64_t start = (uint64_t)r->number * words * step;
     if (step == 0) bench_stop("--data sorted needs at most 2^32 words of 8 bytes");
     bench_must(ech_iota(r->ctx, in, words, ECH_U64, &start, &step), r->ctx);
@@ -288,7 +288,7 @@ void bench_fill(const struct bench_rank *r, const struct bench_arrays *a, enum b
     if (data == BENCH_RANDOM)
         fill_random(r, a->in, words, 1);
     else if (data == BENCH_SORTED)
-        fill_sorted(r, a->in, words);
+        fill_sorted(r, a->in, words, a->bytes / 8 >= a->n);
     else if (data == BENCH_SKEWED)
         fill_skewed(r, a->in, words);
     else
