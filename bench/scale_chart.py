@@ -12,7 +12,7 @@ from table import RESULTS, read
 COLORS = ("#2a6fbb", "#c0803a", "#4a9a5a", "#8a5ab0", "#c0503a", "#6a737c")
 TOP, WIDTH, HEIGHT = 130, 230, 280
 SIZE = 2**30
-MACHINES = ("h200x4", "h200x8")  # up to 4 GPUs, and 8
+MACHINES = ("h200x8",)
 # title, name and points of each line: (file, time, values of columns)
 PANELS = (
     ("sorts, 2^30 elements per GPU", (

@@ -20,13 +20,15 @@ MARKERS = re.compile(r"(<!-- scale:begin (?P<name>[a-z-]+) -->\n).*?(<!-- scale:
 TABLES, ABOUT = scale_chart.load(scale_chart.MACHINES)
 LINK = 359e9  # bytes per second in each direction between two GPUs: kernels that store aligned runs of 128 bytes
 OPERATIONS = (("sort", "u32", "sort of u32"), ("sort", "u64", "sort of u64"),
-              ("sort_pairs", "u32", "sort of u32 with 4-byte values"), ("sum", "u32", "sum"),
+              ("sort_pairs", "u32", "sort of u32 with 4-byte values"), ("argsort", "u32", "argsort of u32"),
+              ("sum", "u32", "sum"),
               ("scan", "u32", "prefix sum"), ("topk", "u32", "largest 100"),
-              ("histogram", "u32", "histogram, 256 bins"),
+              ("histogram", "u32", "histogram, 256 bins"), ("histogram_edges", "u32", "histogram, 256 bins by edges"),
+              ("bincount", "u8", "bincount of u8"),
               ("quantiles", "u32", "3 quantiles"), ("unique", "u32", "distinct elements"),
-              ("shuffle", "u32", "shuffle"))
+              ("shuffle", "u32", "shuffle"), ("rebalance", "u32", "rebalance"))
 DATA = (("random", "random bits"), ("sorted", "ascending over all ranks"), ("equal", "equal"),
-        ("skewed", "random lengths: half of the keys are below 2^16"))
+        ("skewed", "random lengths"))
 
 
 def number(ms):
@@ -85,8 +87,8 @@ def sizes():
 
 
 def keys():
-    rows = [(f"{label}{name}", find("dist", op=op, dtype="u32", data=data))
-            for op, name in (("sort", ""), ("sort_pairs", "; with values")) for data, label in DATA]
+    rows = [(f"{name}: {label}", find("dist", op=op, dtype=dtype, data=data))
+            for op, dtype, name in OPERATIONS[:3] for data, label in DATA]
     return table("keys", [row for row in rows if row[1]])
 
 
@@ -113,11 +115,12 @@ def linear():
             times = {int(row["ranks"]): float(row["ms_per_iteration"]) for row in solves
                      if row["unknowns"] == unknowns}
             rows.append((f"{label}: an iteration, {int(unknowns) / 1e8:.1f} x 10^8 unknowns", times))
-    for call, label in (("rank", "rank"), ("echelon", "reduced echelon form")):
+    for call, label in (("rank", "rank"), ("echelon", "reduced echelon form"), ("mul", "product")):
         for power in range(16, 22):
-            times = find("dist_gf2", call=f"ech_dist_gf2_{call}", rows=str(2**power))
-            if times:
-                rows.append((f"GF(2): {label}, 2^{power} rows and columns", times))
+            for name, ranks in (("ech_dist_gf2_", ""), ("ech_gf2_", ", call without ranks")):
+                times = find("dist_gf2", call=f"{name}{call}", rows=str(2**power))
+                if times:
+                    rows.append((f"GF(2): {label}{ranks}, 2^{power} rows and columns", times))
     return table("operation", rows, ("speedup", strong))
 
 

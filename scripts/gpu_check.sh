@@ -63,7 +63,7 @@ tests() {
     ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # cli_numpy opens a GPU 500 times
 }
 stream() { $build/tests/test_stream && $build/tests/test_queued; }
-large() { $build/tests/test_sort --large --device cuda && $build/tests/test_sort_segments --large --device cuda && $build/tests/test_queued --large; }
+large() { $build/tests/test_topk --large --device cuda && $build/tests/test_sort --large --device cuda && $build/tests/test_sort_segments --large --device cuda && $build/tests/test_queued --large; }
 python() { # exit status 77: nothing could run
     local status language
     sh python/tests/run.sh . $build -m gpu

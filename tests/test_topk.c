@@ -96,7 +96,10 @@ int main(int argc, char **argv)
 {
     test_main(argc, argv);
     n_contexts = test_contexts(contexts, DEVICES);
-    for (int i = 0; i < n_contexts && test_options.large; i++) topk_large(contexts[i]);
+    for (int i = 0; i < n_contexts && test_options.large; i++) {
+        topk_large(contexts[i]);
+        topk_sampled_large(contexts[i]);
+    }
     if (!test_options.large) topk_cases(run_case);
     for (int i = 0; i < n_contexts; i++) {
         uint64_t now_bytes;

@@ -49,6 +49,7 @@ void topk_bad_groups(ech_ctx *ctx);
 
 /* topk_sample.c: the sample of the GPU's algorithm "select". */
 void topk_sampled(ech_ctx *ctx);
+void topk_sampled_large(ech_ctx *ctx);
 
 /* topk_large.c: more than 2^32 elements, if memory suffices. */
 void topk_large(ech_ctx *ctx);

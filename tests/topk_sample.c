@@ -22,6 +22,7 @@ enum { KEPT = 64, EXPLANATION = 4096 };
 /* n + 1 is a multiple of the number of strata: strata of n / sample elements, rounded down, would
  * omit nearly as many elements at the end as there are strata. */
 static const size_t sampled_n[] = { 17 * 1024 - 1, 18 * 1024 - 1, 65 * 16384 - 1 };
+static const size_t large_n[] = { (1 << 28) - 1, (1 << 30) - 1 }; /* with a large sample */
 static const size_t misled_n[] = { 20011, 70001 };
 
 /* The position of element i of the GPU's sample (cuda/device/sample.cuh). */
@@ -105,20 +106,23 @@ static void try_misled(ech_ctx *ctx, uint32_t *keys, size_t n)
     try(ctx, keys, n, false, wanted, true);
 }
 
+static void sampled(ech_ctx *ctx, size_t n)
+{
+    for (int smallest = 0; smallest < 2; smallest++) {
+        if (!test_begin("sampled(%s,n=%zu,%s)", ech_device_name(ctx), n,
+                        smallest ? "smallest" : "largest"))
+            continue;
+        uint32_t *keys = malloc(n * sizeof *keys);
+        if (CHECK(keys)) try_sorted(ctx, keys, n, smallest);
+        free(keys);
+        test_end();
+    }
+}
+
 void topk_sampled(ech_ctx *ctx)
 {
     if (test_is_cpu(ctx)) return;
-    for (size_t k = 0; k < sizeof sampled_n / sizeof *sampled_n; k++)
-        for (int smallest = 0; smallest < 2; smallest++) {
-            const size_t n = sampled_n[k];
-            if (!test_begin("sampled(%s,n=%zu,%s)", ech_device_name(ctx), n,
-                            smallest ? "smallest" : "largest"))
-                continue;
-            uint32_t *keys = malloc(n * sizeof *keys);
-            if (CHECK(keys)) try_sorted(ctx, keys, n, smallest);
-            free(keys);
-            test_end();
-        }
+    for (size_t k = 0; k < sizeof sampled_n / sizeof *sampled_n; k++) sampled(ctx, sampled_n[k]);
     for (size_t k = 0; k < sizeof misled_n / sizeof *misled_n; k++) {
         const size_t n = misled_n[k];
         if (!test_begin("misled(%s,n=%zu)", ech_device_name(ctx), n)) continue;
@@ -127,4 +131,10 @@ void topk_sampled(ech_ctx *ctx)
         free(keys);
         test_end();
     }
+}
+
+void topk_sampled_large(ech_ctx *ctx)
+{
+    if (test_is_cpu(ctx)) return;
+    for (size_t k = 0; k < sizeof large_n / sizeof *large_n; k++) sampled(ctx, large_n[k]);
 }

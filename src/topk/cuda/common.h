@@ -37,8 +37,11 @@ enum {
     TOPK_CHUNK_LEAST = 1 << 12, /* ... down to this number ... */
     TOPK_CHUNKS = 1 << 10,      /* ... while there are fewer chunks than this */
     TOPK_FILTER_BUFFER = 2048,  /* candidates that it collects in shared memory */
-    TOPK_SAMPLE = 1 << 14,      /* elements of a sample, at most */
+    TOPK_SAMPLE = 1 << 14,      /* elements of a sample, at most, */
+    TOPK_SAMPLE_MOST = 1 << 17, /* ... or this number, if the pivot has a low rank in it */
     TOPK_SAMPLE_LEAST = 1 << 10,
+    TOPK_SAMPLE_LARGE_OF = 1 << 13, /* of long rows, a large sample has one of this many elements */
+    TOPK_LOW_RANK = 32,
     TOPK_SAMPLE_APART = 16, /* groups up to which many blocks load the samples */
     TOPK_SAMPLE_OF = 64,    /* one of this many elements, in between */
     TOPK_BYTES = 256,       /* keys of 8 bits */
@@ -93,9 +96,8 @@ ECHI_BOTH float topk_surprise(float mean, float x)
 /* The rank in the sample of the pivot: the lowest one so that, except with a probability of 1.5e-8,
  * at least k elements are not worse than it.  About k * sample / n of the k best elements are in
  * the sample. */
-ECHI_BOTH uint64_t topk_pivot_rank(uint64_t n, uint64_t k)
+ECHI_BOTH uint64_t topk_pivot_rank(uint64_t n, uint64_t k, uint64_t sample)
 {
-    const uint64_t sample = topk_sample_size(n);
     const float mean = (float)k * (float)sample / (float)n;
     uint64_t rank = (uint64_t)mean + 1;
     while (rank < sample && topk_surprise(mean, (float)rank) < 18) rank++;
@@ -104,9 +106,9 @@ ECHI_BOTH uint64_t topk_pivot_rank(uint64_t n, uint64_t k)
 
 /* The room for candidates: except with the same probability, no more elements are better than the
  * pivot. */
-ECHI_BOTH uint64_t topk_candidate_room(uint64_t n, uint64_t k)
+ECHI_BOTH uint64_t topk_candidate_room(uint64_t n, uint64_t k, uint64_t sample)
 {
-    const uint64_t rank = topk_pivot_rank(n, k), each = n / topk_sample_size(n) + 1;
+    const uint64_t rank = topk_pivot_rank(n, k, sample), each = n / sample + 1;
     uint64_t most = rank + 1;
     while (topk_surprise((float)most, (float)rank) < 18) most += 1 + most / 32;
     return each * most + k < n ? each * most + k : n;
@@ -169,7 +171,8 @@ struct topk_args {
     uint64_t *split_keys; /* of one group's candidates, if keys have 64 bits */
     uint32_t *split_positions;
     void *samples;               /* of 4 or 8 bytes; NULL: topk_sample loads them */
-    uint64_t row_room, row_rank; /* of rows: candidates of each, and the rank of the pivot */
+    uint64_t row_room, row_rank; /* of rows: candidates of each, and the rank of the pivot, */
+    uint64_t row_sample;         /* ... and elements of the sample */
 };
 
 /* topk_pick, topk_write: the first k positions of each group. */

@@ -199,7 +199,7 @@ static __device__ inline void list_segment(const struct topk_args &a, const stru
         if (at < a.chip_room) a.chip_list[at] = (uint32_t)group.number;
         return;
     }
-    const uint64_t room = topk_candidate_room(group.n, group.k);
+    const uint64_t room = topk_candidate_room(group.n, group.k, topk_sample_size(group.n));
     const uint32_t chunks = (uint32_t)((group.n + a.chunk - 1) / a.chunk);
     const uint32_t at = atomicAdd(&a.lists->longs, 1);
     const uint32_t chunk = atomicAdd(&a.lists->chunks, chunks);
@@ -210,7 +210,7 @@ static __device__ inline void list_segment(const struct topk_args &a, const stru
     l.group = group.number;
     l.candidates = candidates;
     l.room = room;
-    l.rank = topk_pivot_rank(group.n, group.k);
+    l.rank = topk_pivot_rank(group.n, group.k, topk_sample_size(group.n));
     l.first_chunk = chunk;
     l.chunks = chunks;
     a.longs[at] = l;

@@ -58,7 +58,7 @@ static __device__ inline ekey sample_pivot(struct narrow_shared &s, const ekey *
     return block_narrow(s, from, low, high, rank, rank + rank / 8, (uint32_t)TOPK_BINS_LOG).high;
 }
 
-/* The pivot if its rank is at most 32, from the best key of each thread: there are so many threads
+/* The pivot if its rank is at most TOPK_LOW_RANK, from the best key of each thread: there are so many threads
  * that the best keys of the sample are almost always those of different threads.  Every thread
  * returns it. */
 static __device__ inline ekey low_pivot(struct narrow_shared &s, ekey low, uint32_t rank)
@@ -73,7 +73,7 @@ static __device__ inline ekey low_pivot(struct narrow_shared &s, ekey low, uint3
 extern "C" __global__ void __launch_bounds__(TOPK_FILTER_THREADS)
     topk_gather(const __grid_constant__ struct topk_args a)
 {
-    const uint32_t sample = (uint32_t)topk_sample_size(a.cols);
+    const uint32_t sample = (uint32_t)a.row_sample;
     wait_for_earlier();
     for (uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; t < a.long_rows * sample;
          t += (uint64_t)gridDim.x * blockDim.x)
@@ -86,17 +86,18 @@ static __device__ inline ekey group_pivot(const struct topk_args &a, struct narr
                                           const struct group &group, uint64_t i)
 {
     ekey *keys = (ekey *)shared_bytes, low = WORST, high = 0;
-    const uint32_t sample = (uint32_t)topk_sample_size(group.n);
+    const uint32_t sample = (uint32_t)(a.lists ? topk_sample_size(group.n) : a.row_sample);
     const uint32_t rank = (uint32_t)(a.lists ? a.longs[i].rank : a.row_rank);
 #pragma unroll 16
     for (uint32_t j = threadIdx.x; j < sample; j += blockDim.x) {
         const ekey e = a.samples ? ((const ekey *)a.samples)[i * sample + j]
                                  : group_key(a, group, sample_position(group.n, sample, j));
-        keys[j] = e;
+        if (rank > TOPK_LOW_RANK) keys[j] = e;
         low = min(low, e);
         high = max(high, e);
     }
-    return rank <= 32 ? low_pivot(s, low, rank) : sample_pivot(s, keys, sample, low, high, rank);
+    return rank <= TOPK_LOW_RANK ? low_pivot(s, low, rank)
+                                 : sample_pivot(s, keys, sample, low, high, rank);
 }
 
 /* The number of chunks of a row. */

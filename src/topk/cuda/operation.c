@@ -85,6 +85,16 @@ static ech_status choose(const struct echi_topk *t, struct topk_plan *p)
     return ECH_OK;
 }
 
+/* A large sample leaves fewer candidates. */
+static uint64_t row_sample(const struct echi_topk *t, const struct topk_plan *p, uint64_t k)
+{
+    uint64_t large = t->cols / TOPK_SAMPLE_LARGE_OF;
+    if (large > TOPK_SAMPLE_MOST) large = TOPK_SAMPLE_MOST;
+    if (p->gathers && large > TOPK_SAMPLE && topk_pivot_rank(t->cols, k, large) <= TOPK_LOW_RANK)
+        return large;
+    return topk_sample_size(t->cols);
+}
+
 /* Sizes of the lists for long groups. */
 static void plan_long(const struct echi_topk *t, struct topk_plan *p)
 {
@@ -95,14 +105,15 @@ static void plan_long(const struct echi_topk *t, struct topk_plan *p)
         p->longs = t->groups;
         p->gathers = p->longs <= TOPK_SAMPLE_APART;
         p->chunks = t->groups * ((t->cols + p->chunk - 1) / p->chunk);
-        p->row_room = topk_candidate_room(t->cols, k);
-        p->row_rank = topk_pivot_rank(t->cols, k);
+        p->row_sample = row_sample(t, p, k);
+        p->row_room = topk_candidate_room(t->cols, k, p->row_sample);
+        p->row_rank = topk_pivot_rank(t->cols, k, p->row_sample);
         if (p->bytes) p->row_room = k;
         p->candidates = t->groups * p->row_room;
         return;
     }
     /* Longer groups need less room per element, except for rounding. */
-    const uint64_t least = topk_candidate_room(p->chip + 1, k);
+    const uint64_t least = topk_candidate_room(p->chip + 1, k, topk_sample_size(p->chip + 1));
     p->longs = n / (p->chip + 1) + 1;
     p->chunks = n / p->chunk + p->longs;
     p->candidates = p->longs * least + p->longs * least / 4;
@@ -282,8 +293,8 @@ static ech_status lay_out(const struct echi_topk *t, const struct topk_plan *p,
             parts->split_positions = echi_part(layout, (size_t)p->row_room, 4);
         }
         if (p->gathers && !p->bytes)
-            parts->samples = echi_part(layout, (size_t)(p->longs * topk_sample_size(t->cols)),
-                                       p->word_bytes / 2);
+            parts->samples =
+                echi_part(layout, (size_t)(p->longs * p->row_sample), p->word_bytes / 2);
     }
     if (p->algorithm == SORT) parts->positions = echi_part(layout, t->n, position);
     if (!t->sorted && (p->large || p->algorithm == SORT))

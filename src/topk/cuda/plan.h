@@ -19,7 +19,7 @@ struct topk_plan {
     bool has_lanes, has_block, has_long, gathers;
     bool bytes; /* one long array of keys of 8 bits */
     uint32_t chip, chunk, bins_log;
-    uint64_t longs, chunks, candidates, row_room, row_rank, chip_room;
+    uint64_t longs, chunks, candidates, row_room, row_rank, row_sample, chip_room;
     size_t word_bytes;
     int position_bytes; /* of the positions of "sort" */
     char module[16], long_module[24];

@@ -86,7 +86,8 @@ static void set_args(struct topk_build *b)
                                   .split_positions = b->parts.split_positions,
                                   .samples = b->parts.samples,
                                   .row_room = p->row_room,
-                                  .row_rank = p->row_rank };
+                                  .row_rank = p->row_rank,
+                                  .row_sample = p->row_sample };
     if (b->gpu.ctx) b->args.data_error = echi_cuda_error_word(b->gpu.ctx);
 }
 
@@ -180,13 +181,15 @@ static void add_block(struct topk_build *b)
 static void add_filter(struct topk_build *b)
 {
     const struct topk_plan *p = b->p;
-    const uint64_t sample = topk_sample_size(echi_topk_longest(b->t));
+    const uint64_t sample =
+        b->t->offsets ? topk_sample_size(echi_topk_longest(b->t)) : p->row_sample;
+    const bool is_low = !b->t->offsets && p->row_rank <= TOPK_LOW_RANK; /* the sample is not kept */
     if (p->gathers)
         launch(b, ECHI_LOOK, p->long_module, "topk_gather",
                echi_gpu_blocks(&b->gpu, p->longs * sample, 512, 4), TOPK_FILTER_THREADS, 0,
                &b->args);
     launch(b, ECHI_LOOK, p->long_module, "topk_sample", echi_gpu_blocks(&b->gpu, p->longs, 1, 4),
-           TOPK_THREADS, (size_t)sample * (p->word_bytes / 2), &b->args);
+           TOPK_THREADS, is_low ? 0 : (size_t)sample * (p->word_bytes / 2), &b->args);
     launch(b, ECHI_MOVE, p->long_module, b->t->key_bytes == 1 ? "topk_filter_8" : "topk_filter",
            echi_gpu_blocks(&b->gpu, p->chunks, 1, 32), TOPK_FILTER_THREADS, 0, &b->args);
     launch(b, ECHI_MOVE, p->long_module, "topk_ties", echi_gpu_blocks(&b->gpu, p->chunks, 1, 4),
