@@ -118,8 +118,8 @@ struct echi_backend {
     /* (optional) Sets *can to whether copies by ctx can read the memory of another context of this
      * backend, and permits them. */
     ech_status (*reach)(ech_ctx *ctx, ech_ctx *other, bool *can);
-    /* (optional) Permits the contexts that can reach this one to read the memory at `pointer`, which
-     * another owner of memory of the device may have allocated. */
+    /* (optional) Permits the contexts that can reach this one to read the memory at `pointer`,
+     * which another owner of memory of the device may have allocated. */
     ech_status (*share)(ech_ctx *ctx, const void *pointer);
 
     /* (optional) Queues copies between memories of devices that do not wait for the work of the

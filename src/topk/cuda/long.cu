@@ -58,9 +58,9 @@ static __device__ inline ekey sample_pivot(struct narrow_shared &s, const ekey *
     return block_narrow(s, from, low, high, rank, rank + rank / 8, (uint32_t)TOPK_BINS_LOG).high;
 }
 
-/* The pivot if its rank is at most TOPK_LOW_RANK, from the best key of each thread: there are so many threads
- * that the best keys of the sample are almost always those of different threads.  Every thread
- * returns it. */
+/* The pivot if its rank is at most TOPK_LOW_RANK, from the best key of each thread: there are so
+ * many threads that the best keys of the sample are almost always those of different threads.
+ * Every thread returns it. */
 static __device__ inline ekey low_pivot(struct narrow_shared &s, ekey low, uint32_t rank)
 {
     ekey *shared = (ekey *)s.bins;
