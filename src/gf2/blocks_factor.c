@@ -59,7 +59,7 @@ done:
 /* Finds the pivots in the first `rows` rows of a block: g->order, pivots and r.  If they are few,
  * also B^-1, from the transform to the reduced form. */
 static ech_status find_pivots(struct echi_gf2_blocks *g, ech_ctx *ctx, const ech_gf2 *block,
-                              size_t rows, struct echi_gf2_panel *p)
+                              size_t rows, bool quick, struct echi_gf2_panel *p)
 {
     ech_gf2 copy = echi_gf2_matrix(g->strip, rows, block->cols);
     ech_gf2 transform = echi_gf2_matrix(g->left, rows, rows);
@@ -73,7 +73,7 @@ static ech_status find_pivots(struct echi_gf2_blocks *g, ech_ctx *ctx, const ech
                                               .algorithm = g->algorithm };
     ech_status status;
     TRY(ech_gf2_copy(ctx, block, 0, 0, &copy, 0, 0, rows, block->cols));
-    TRY(ech_gf2_echelon(ctx, &copy, &p->r, p->pivots, &options));
+    TRY(echi_gf2_echelon(ctx, &copy, &p->r, p->pivots, &options, quick));
     if (p->r && small) { /* only pivot rows are in the first r rows of the transform */
         ech_gf2 top = transform, inverse = echi_gf2_matrix(g->inverse, p->r, p->r);
         top.rows = p->r;
@@ -160,13 +160,17 @@ static ech_status search(struct echi_gf2_blocks *g, const struct echi_gf2_lane *
     ech_ctx *ctx = lane->ctx;
     const size_t rows = block->rows, few = echi_gf2_blocks_few(g), left = g->limit - g->rank;
     const size_t most = block->cols < left ? block->cols : left;
-    bool settled = false;
+    bool settled = false, found = false;
     ech_status status = ECH_OK;
     /* With a maximum rank, a column without a pivot in the first rows precedes others. */
     *searched = rows < few || g->scattered || left < block->cols ? rows : few;
     p->r = 0;
     if (g->deficient) TRY(is_zero(ctx, block, &settled));
-    if (!settled) TRY(find_pivots(g, ctx, block, *searched, p));
+    if (!settled && !g->deficient && *searched == few && block->cols == most) {
+        TRY(find_pivots(g, ctx, block, few, true, p));
+        found = p->r == most;
+    }
+    if (!settled && !found) TRY(find_pivots(g, ctx, block, *searched, false, p));
     if (!settled && p->r < most && *searched < rows) {
         if (p->r == 0)
             TRY(is_zero(ctx, block, &settled));
@@ -175,7 +179,7 @@ static ech_status search(struct echi_gf2_blocks *g, const struct echi_gf2_lane *
         g->scattered = !settled;
         if (!settled) {
             *searched = rows;
-            TRY(find_pivots(g, ctx, block, rows, p));
+            TRY(find_pivots(g, ctx, block, rows, false, p));
         }
     } else if (p->r == most) {
         g->scattered = false;

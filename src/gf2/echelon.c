@@ -99,10 +99,18 @@ static size_t least(size_t a, size_t b)
 ech_status ech_gf2_echelon(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, void *pivots,
                            const ech_gf2_echelon_options *options)
 {
+    return echi_gf2_echelon(ctx, a, rank, pivots, options, false);
+}
+
+ech_status echi_gf2_echelon(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, void *pivots,
+                            const ech_gf2_echelon_options *options, bool quick)
+{
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
-    struct echi_gf2_elimination e = {
-        .call = ECH_GF2_CALL_ECHELON, .rank = rank, .pivots = pivots, .has_pivots = pivots != NULL
-    };
+    struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_ECHELON,
+                                      .quick = quick,
+                                      .rank = rank,
+                                      .pivots = pivots,
+                                      .has_pivots = pivots != NULL };
     ech_status status;
     TRY(begin(ctx, &e, a, options, ""));
     if (options->transform) {

@@ -21,6 +21,7 @@ struct echi_gf2_elimination {
     ech_gf2_call call;
     const struct echi_backend *backend;
     bool rank_only; /* ECH_GF2_CALL_ECHELON: a is not changed */
+    bool quick;     /* as in struct echi_gf2_echelon */
     bool left;      /* ECH_GF2_CALL_NULLSPACE */
     bool has_order, has_transform, has_solvable, has_pivots;
     ech_gf2 a, b, out;
@@ -36,6 +37,10 @@ struct echi_gf2_elimination {
 };
 
 extern const struct echi_operation echi_gf2_elimination;
+
+/* ech_gf2_echelon(); quick: as in struct echi_gf2_echelon. */
+ech_status echi_gf2_echelon(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, void *pivots,
+                            const ech_gf2_echelon_options *options, bool quick);
 
 /* Checks the options of a call whose a is set, and copies them. refused lists options that the call
  * does not use, as letters: o order, c columns, m max_rank, t transform, r rows_from, f form. */

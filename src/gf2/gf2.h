@@ -82,6 +82,9 @@ struct echi_gf2_echelon {
     size_t columns, max_rank; /* max_rank <= columns, and <= rows: stop there */
     bool reduced;
     bool rank_only;      /* only the rank is needed: a may keep any bits */
+    bool quick;          /* the columns after `columns` are an identity matrix, and results are only
+                            needed if the first rows have a pivot in each column: otherwise they
+                            may be wrong, with a lower rank */
     uint32_t *rank;      /* [1] */
     uint32_t *pivots;    /* NULL, or [max_rank], of which the first *rank are defined */
     uint32_t *rows_from; /* NULL, or [rows] */

@@ -153,6 +153,7 @@ static void eliminate(struct steps *s, const struct echi_gf2_elimination *e, con
                                         .columns = at_least_1(columns),
                                         .reduced = reduced,
                                         .rank_only = e->rank_only,
+                                        .quick = e->quick,
                                         .rank = rank,
                                         .pivots = pivots,
                                         .rows_from = rows_from,

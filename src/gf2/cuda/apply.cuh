@@ -33,6 +33,13 @@ static __device__ inline uint32_t used_slots(const struct gf2_echelon_args &a)
     return used;
 }
 
+/* Whether a launch between gf2_window and gf2_step has nothing to do. */
+static __device__ inline bool is_needless(const struct gf2_echelon_args &a)
+{
+    const uint32_t first = a.panel / GF2_SLOTS * GF2_SLOTS;
+    return a.partial && a.join->done_before - first - 1 >= GF2_SLOTS - 1;
+}
+
 static __device__ inline uint32_t first_row(const struct gf2_echelon_args &a)
 {
     return a.reduced ? 0 : last_state(a).begin;
@@ -140,6 +147,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS, 2)
 {
     wait_for_earlier();
 #if GF2_MMA
+    if (is_needless(a)) return;
     const uint32_t used = used_slots(a), first = first_row(a);
     const uint64_t begin = a.panel / GF2_SLOTS * 2; /* the first group of four words */
     const uint64_t groups = ((uint64_t)a.words + 3) / 4 - begin;
@@ -166,6 +174,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
 {
     __shared__ struct tables_shared s;
     wait_for_earlier();
+    if (is_needless(a)) return;
     const uint64_t begin = a.panel / GF2_SLOTS * GF2_SLOTS;
     const uint32_t strips = (uint32_t)((a.words - begin + TABLES_WORDS - 1) / TABLES_WORDS);
     const uint64_t word = blockIdx.x % strips * (uint64_t)TABLES_WORDS;

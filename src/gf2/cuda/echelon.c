@@ -2,14 +2,15 @@
  * gf2/cuda/echelon.c - echelon forms over GF(2) on the GPU, host code: the plan, the table of
  * strategies, and their steps.
  *
- *     "block"     gf2_step for every 64 columns, and gf2_rows and gf2_apply for every 512: by
- *                 tensor cores that multiply bits (sm_80 to sm_90), otherwise by tables
+ *     "block"     gf2_window and gf2_window_rows for every 512 columns, then gf2_step for every 64
+ *                 of them that are left, and gf2_rows; gf2_apply: by tensor cores that multiply
+ *                 bits (sm_80 to sm_90), otherwise by tables
  *     "lookahead" blocks of columns, whose pivots are searched by "block" in a copy of a few rows;
  *                 the other columns follow by products (gf2/blocks.h)
  *     "m4r"       as "block", always by tables
  *     "gauss"     gf2_find and gf2_add for every column
  *
- *     workspace   [ states | join | strip | left | right | packed ]
+ *     workspace   [ states | join | window | strip | left | right | packed ]
  *
  * Only the device knows how much work there is: kernels without work end immediately.
  *
@@ -61,9 +62,10 @@ struct strategy {
 struct parts {
     struct gf2_state *state;
     struct gf2_join *join;
+    struct gf2_window *window;
     uint64_t *strip, *left, *right;
     uint32_t *packed;
-    size_t zero_bytes; /* from left on: read before all of it is written */
+    size_t zero_bytes; /* from strip on: read before all of it is written */
 };
 
 static size_t lay_out(const struct echi_gf2_echelon *e, const struct plan *plan, void *base,
@@ -75,8 +77,9 @@ static size_t lay_out(const struct echi_gf2_echelon *e, const struct plan *plan,
     parts->state = echi_part(&layout, GF2_SLOTS, sizeof *parts->state);
     parts->join = echi_part(&layout, 1, sizeof *parts->join);
     if (plan->strategy->panels) {
-        parts->strip = echi_part(&layout, rows, sizeof *parts->strip);
+        parts->window = echi_part(&layout, 1, sizeof *parts->window);
         const size_t before = layout.bytes;
+        parts->strip = echi_part(&layout, rows, sizeof *parts->strip);
         parts->left = echi_part(&layout, rows, GF2_SLOTS * sizeof *parts->left);
         parts->right = echi_part(&layout, words, GF2_DEPTH * sizeof *parts->right);
         parts->packed = echi_part(&layout, (words + 3) / 4 * 4, GF2_DEPTH * sizeof(uint64_t));
@@ -145,17 +148,52 @@ static ech_status make_rows(ech_ctx *ctx, struct gf2_echelon_args *a)
                                 0, a);
 }
 
+/* The pivots and the pivot rows of up to 8 panels, if they are in the next rows. */
+static ech_status find_window(ech_ctx *ctx, struct gf2_echelon_args *a)
+{
+    const size_t notes = blocks_for(a->rows, GF2_THREADS);
+    ech_status status;
+    a->strips = a->words - a->panel;
+    TRY(echi_cuda_launch_pdl(ctx, module, "gf2_window", 1, GF2_WINDOW_THREADS, 0, a));
+    TRY(echi_cuda_launch_pdl(ctx, module, "gf2_window_rows", a->strips + (unsigned)notes,
+                             GF2_THREADS, 0, a));
+    if (a->quick) return ECH_OK;
+    a->panel += GF2_SLOTS - 1;
+    a->partial = 1;
+    status = apply(ctx, a);
+    a->panel -= GF2_SLOTS - 1;
+    a->partial = 0;
+done:
+    return status;
+}
+
+/* With `quick`, the rows of the identity matrix that have been added to others are the first. */
+static void limit_words(struct gf2_echelon_args *a, uint32_t words, uint64_t last_mask)
+{
+    const uint32_t rows = (a->panel / GF2_SLOTS + 1) * GF2_DEPTH + GF2_WINDOW_MORE;
+    const uint64_t used = a->columns / 64 + blocks_for(rows, 64);
+    if (!a->quick) return;
+    a->words = used < words ? (uint32_t)used : words;
+    a->last_mask = a->words < words ? ~(uint64_t)0 : last_mask;
+}
+
 /* The number of launches depends on the matrix, so they do not fit in a list of steps.  They are
  * short, so that blocks which are set up early save time. */
 static ech_status run_panels(ech_ctx *ctx, void *args)
 {
     struct gf2_echelon_args *a = args;
     const uint32_t panels = (uint32_t)echi_gf2_words(a->columns);
+    const uint32_t words = a->words;
+    const uint64_t last_mask = a->last_mask;
     ech_status status = ECH_OK;
     for (a->panel = 0; a->panel < panels; a->panel++) {
-        TRY(find_panel(ctx, a));
+        limit_words(a, words, last_mask);
+        if (a->panel % GF2_SLOTS == 0 && a->columns / 64 - a->panel >= GF2_SLOTS &&
+            a->limit >= GF2_DEPTH)
+            TRY(find_window(ctx, a));
+        if (!a->quick) TRY(find_panel(ctx, a));
         if (a->panel % GF2_SLOTS != GF2_SLOTS - 1 && a->panel != panels - 1) continue;
-        TRY(make_rows(ctx, a));
+        if (!a->quick) TRY(make_rows(ctx, a));
         TRY(apply(ctx, a));
     }
 done:
@@ -192,17 +230,19 @@ static const struct strategy strategies[] = {
         .blocks = true,
         .panels = true,
         .units = true,
-        .kernels = "gf2_step, gf2_rows, gf2_apply for a few rows, gf2_mul for all",
+        .kernels = "gf2_window, gf2_window_rows, gf2_apply for a few rows, gf2_mul for all",
         .call = run_panels,
     },
     {
         .name = "block",
-        .what = "pivots of 64 columns by one block, updates by 512 rows at once: on tensor cores "
-                "if they multiply bits, otherwise by tables",
+        .what = "pivots of 512 columns by one block if they are in the next rows, otherwise of "
+                "64; updates by 512 rows at once: on tensor cores if they multiply bits, otherwise "
+                "by tables",
         .when = "all other matrices",
         .panels = true,
         .units = true,
-        .kernels = "gf2_step for every 64 columns, gf2_rows and gf2_apply for every 512",
+        .kernels = "gf2_window, gf2_window_rows and gf2_apply for every 512 columns; gf2_step for "
+                   "every 64 and gf2_rows if some are left",
         .call = run_panels,
     },
     {
@@ -211,7 +251,7 @@ static const struct strategy strategies[] = {
         .when = "only by name",
         .least = SIZE_MAX,
         .panels = true,
-        .kernels = "gf2_step for every 64 columns, gf2_rows and gf2_apply_tables for every 512",
+        .kernels = "as block, but gf2_apply_tables",
         .call = run_panels,
     },
     {
@@ -279,11 +319,14 @@ static void make_steps(const struct echi_gf2_echelon *e, const struct plan *plan
                                          .words = (uint32_t)echi_gf2_words(e->a.cols),
                                          .limit = (uint32_t)limit,
                                          .reduced = e->reduced,
+                                         .quick = e->quick && strategy->panels &&
+                                                  e->columns % GF2_DEPTH == 0,
                                          .rank = e->rank,
                                          .pivots = e->pivots,
                                          .rows_from = e->rows_from,
                                          .state = parts.state,
                                          .join = parts.join,
+                                         .window = parts.window,
                                          .strip = parts.strip,
                                          .left = parts.left,
                                          .right = parts.right,
@@ -303,7 +346,7 @@ static void make_steps(const struct echi_gf2_echelon *e, const struct plan *plan
         echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_LOOK,
                                                      .kind = ECHI_CLEAR,
                                                      .level = -1,
-                                                     .to = parts.left,
+                                                     .to = parts.strip,
                                                      .bytes = parts.zero_bytes });
     echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_MOVE,
                                                  .kind = ECHI_CALL,

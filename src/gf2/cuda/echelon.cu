@@ -1,7 +1,12 @@
 /*
  * gf2/cuda/echelon.cu - echelon forms over GF(2) on the GPU, device code.
  *
- * For each panel of 64 columns one kernel, and two after every eight panels:
+ * For eight panels of 64 columns two kernels, if all pivots are in the next rows, and gf2_apply:
+ *
+ *     gf2_window       the pivots, and B^-1 of the pivot rows               window.cuh
+ *     gf2_window_rows  the pivot rows of the other columns, into slots
+ *
+ * For each of the panels that are left one kernel, and two after every eight panels:
  *
  *     gf2_step    the panel's columns of all rows, brought up to date; the last block to do so
  *                 finds the pivots, and the sums that their rows are  step.cuh, panel.cuh
@@ -17,6 +22,7 @@
 #include <stdint.h>
 #include "gf2/cuda/apply.cuh"
 #include "gf2/cuda/step.cuh"
+#include "gf2/cuda/window.cuh"
 
 extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     gf2_begin(const __grid_constant__ struct gf2_echelon_args a)
@@ -26,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
         ((uint64_t *)a.state)[thread] = 0;
     if (thread == 0) {
         a.join->rest = 0;
-        a.join->done = 0;
+        a.join->done = a.join->done_before = 0;
         *a.rank = 0;
     }
     if (a.rows_from && thread < a.rows) a.rows_from[thread] = (uint32_t)thread;
@@ -38,6 +44,7 @@ extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
 {
     __shared__ union step_shared s;
     wait_for_earlier();
+    if (a.panel < a.join->done_before) return;
     const uint32_t slot = a.panel % GF2_SLOTS;
     if (blockIdx.x >= a.strips) {
         const uint32_t other =
@@ -68,6 +75,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
 {
     __shared__ struct rows_shared s;
     wait_for_earlier();
+    if (a.panel < a.join->done_before) return;
     const uint32_t slot = a.panel % GF2_SLOTS;
     if (blockIdx.x >= a.strips) {
         const uint64_t row = (blockIdx.x - a.strips) * (uint64_t)GF2_THREADS + threadIdx.x;

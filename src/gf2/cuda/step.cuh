@@ -93,9 +93,8 @@ static __device__ inline void rows_make(const struct gf2_echelon_args &a, uint32
 
 /* Packs one word of the rows, bit by bit, as right operands; by 8 warps. */
 static __device__ inline void pack(const struct gf2_echelon_args &a, uint64_t w, uint32_t slot,
-                                   const uint64_t *rows)
+                                   uint32_t warp, const uint64_t *rows)
 {
-    const uint32_t warp = threadIdx.x / 32;
     const uint64_t low = rows[lane_id()], high = rows[32 + lane_id()];
     uint32_t mine = 0;
 #pragma unroll
@@ -130,7 +129,7 @@ static __device__ inline void rows_store(const struct gf2_echelon_args &a, uint6
         uint64_t *to = column + state.target[i] * a.stride;
         *to = ~mask ? (*to & ~mask) | s.moved[i] : s.moved[i];
     }
-    if (a.packed && thread < 256) pack(a, w, x, s.made);
+    if (a.packed && thread < 256) pack(a, w, x, thread / 32, s.made);
     __syncthreads(); /* the stores precede the loads of the next slot */
 }
 
