@@ -34,6 +34,19 @@
     ROW(8,  16,    384,    9,   2,     6)
 /* clang-format on */
 
+/* Keys of 8 and 16 bits with values on GPUs with 227 KiB of shared memory per block
+ * (sort/cuda/staged.cuh); not fewer keys per tile than above. H200, 2026-11-27. */
+/* clang-format off */
+/*      key value threads items blocks */
+#define SORT_STAGED_TUNING(ROW)                                                                    \
+    ROW(1,   4,    512,   21,   2)                                                                 \
+    ROW(1,   8,    512,   16,   2)                                                                 \
+    ROW(1,  16,    512,    9,   2)                                                                 \
+    ROW(2,   4,    512,   21,   2)                                                                 \
+    ROW(2,   8,    512,   15,   2)                                                                 \
+    ROW(2,  16,    512,    9,   2)
+/* clang-format on */
+
 /* 16-bit keys without values (sort/cuda/count.cuh): smaller arrays are sorted in two passes
  * instead. */
 enum { SORT_COUNT_MIN = 1 << 24 };

@@ -10,8 +10,29 @@
 #include "cuda/device/order.cuh"
 #include "cuda/device/ptx.cuh"
 #include "cuda/device/block_rank.cuh"
+#include "sort/cuda/passes.h"
+
+#if defined(__CUDA_ARCH__)
+#define STAGED SORT_STAGED(KEY_BYTES, VAL_BYTES, __CUDA_ARCH__ / 10)
+#else
+#define STAGED SORT_STAGED(KEY_BYTES, VAL_BYTES, 90)
+#endif
 
 /* This instance's row of tuning.h. */
+#if STAGED
+#define ROW(key, value, threads, items, blocks)                                                    \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (threads)
+enum { THREADS = 0 SORT_STAGED_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks)                                                    \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (items)
+enum { ITEMS = 0 SORT_STAGED_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks)                                                    \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (blocks)
+enum { BLOCKS = 0 SORT_STAGED_TUNING(ROW) };
+#undef ROW
+#else
 #define ROW(key, value, threads, items, blocks, large)                                             \
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (threads)
 enum { THREADS = 0 SORT_TUNING(ROW) };
@@ -24,6 +45,7 @@ enum { ITEMS = 0 SORT_TUNING(ROW) };
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (blocks)
 enum { BLOCKS = 0 SORT_TUNING(ROW) };
 #undef ROW
+#endif
 #define ROW(key, value, threads, items, blocks, large)                                             \
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (large)
 enum { BLOCK_ITEMS = 0 SORT_TUNING(ROW) };

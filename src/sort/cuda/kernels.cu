@@ -23,6 +23,7 @@
 #include "sort/cuda/passes.cuh"
 #include "sort/cuda/onesweep.cuh"
 #include "sort/cuda/narrow.cuh"
+#include "sort/cuda/staged.cuh"
 #include "sort/cuda/lsd.cuh"
 #include "sort/cuda/count.cuh"
 #include "sort/cuda/small.cuh"

@@ -17,28 +17,6 @@
 #include "sort/cuda/onesweep.cuh"
 
 #if KEY_BYTES <= 2 && VAL_BYTES
-struct narrow_shared {
-    union {
-        uint32_t counts[WARPS * SORT_BINS]; /* during ranking */
-        struct {                            /* then the tile by rank */
-            uval values[TILE];
-            uint16_t items[TILE]; /* a key, and above 8 bits its digit */
-        };
-    };
-    uint64_t target[SORT_BINS]; /* as in pass_shared */
-    uint32_t sums[SORT_BINS / 32];
-    uint32_t tile, zero;
-};
-static_assert(sizeof(struct narrow_shared) <=
-                  SORT_ONESWEEP_SHARED_BYTES(THREADS, ITEMS, VAL_BYTES + 2),
-              "the host gives less shared memory than the kernel uses");
-
-enum {
-    NARROW_RANK = 16, /* first bit of a rank in an item, and of a digit before it is ranked */
-    NARROW_DIGIT = KEY_BYTES == 1 ? 8 : 16
-};
-static_assert(TILE <= 1 << 16, "a rank has 16 bits");
-
 /* How a digit is computed from a key, whose highest bit becomes bit 31: the map of core/order.h. */
 struct narrow_digits {
     uint32_t flips, sign, float_mask, less, zero, merge, last;
@@ -73,6 +51,29 @@ static __device__ inline uint32_t narrow_digit(const struct narrow_digits &d, ui
     if (e == d.zero) e += d.merge;
     return (min(e, d.last) ^ d.flips) >> d.shift & d.mask;
 }
+
+#if !STAGED
+struct narrow_shared {
+    union {
+        uint32_t counts[WARPS * SORT_BINS]; /* during ranking */
+        struct {                            /* then the tile by rank */
+            uval values[TILE];
+            uint16_t items[TILE]; /* a key, and above 8 bits its digit */
+        };
+    };
+    uint64_t target[SORT_BINS]; /* as in pass_shared */
+    uint32_t sums[SORT_BINS / 32];
+    uint32_t tile, zero;
+};
+static_assert(sizeof(struct narrow_shared) <=
+                  SORT_ONESWEEP_SHARED_BYTES(THREADS, ITEMS, VAL_BYTES + 2),
+              "the host gives less shared memory than the kernel uses");
+
+enum {
+    NARROW_RANK = 16, /* first bit of a rank in an item, and of a digit before it is ranked */
+    NARROW_DIGIT = KEY_BYTES == 1 ? 8 : 16
+};
+static_assert(TILE <= 1 << 16, "a rank has 16 bits");
 
 /* Loads the tile in the order of cuda/device/block_rank.cuh. */
 template <int FULL>
@@ -219,6 +220,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     __syncthreads(); /* the tile is known and the counters are clear */
     narrow_any(a, w, s);
 }
+#endif
 #endif
 
 #endif

@@ -47,6 +47,38 @@ unsigned echi_sort_onesweep_bytes(const struct sort_build *b)
                                                                    : p->shared_bytes;
 }
 
+static const struct staged_tuning {
+    int key_bytes, payload_bytes;
+    unsigned threads, items, blocks;
+} staged[] = {
+#define ROW(key, value, threads, items, blocks) { key, value, threads, items, blocks },
+    SORT_STAGED_TUNING(ROW)
+#undef ROW
+};
+
+/* The passes on this GPU, which may have larger tiles than those of the plan. */
+static ech_status find_passes(const struct sort_build *b, struct onesweep_plan *p)
+{
+    const struct staged_tuning *t = staged;
+    const int key = b->sort->key_bytes, payload = b->plan->payload_bytes;
+    int capability;
+    ech_status status = ECH_OK;
+    *p = b->plan->onesweep;
+    p->shared_bytes = echi_sort_onesweep_bytes(b);
+    if (!SORT_STAGED(key, payload, 90)) return ECH_OK;
+    TRY(echi_gpu_compiled_for(&b->gpu, b->plan->module, "sort_onesweep", &capability));
+    if (!SORT_STAGED(key, payload, capability)) return ECH_OK;
+    while (t->key_bytes != key || t->payload_bytes != payload) t++;
+    p->threads = t->threads;
+    p->tile = t->threads * t->items;
+    p->tiles = ((uint64_t)b->sort->n + p->tile - 1) / p->tile;
+    p->blocks = t->blocks;
+    p->shared_bytes =
+        SORT_STAGED_SHARED_BYTES(t->threads, t->items, (unsigned)key, (unsigned)payload);
+done:
+    return status;
+}
+
 unsigned echi_sort_move_blocks(const struct sort_build *b, uint64_t n, unsigned each)
 {
     return echi_cuda_least(n / (SORT_MOVE_THREADS * each) + 1,
@@ -243,9 +275,9 @@ static ech_status add_bins(const struct sort_build *b, unsigned blocks)
 }
 
 /* A launch of a pass. */
-static void add_pass(const struct sort_build *b, const char *kernel, int pass, unsigned more_bytes)
+static void add_pass(const struct sort_build *b, const struct onesweep_plan *p, const char *kernel,
+                     int pass, unsigned more_bytes)
 {
-    const struct onesweep_plan *p = &b->plan->onesweep;
     const uint64_t portion_tiles = SORT_PORTION / p->tile;
     const uint64_t portions = (p->tiles + portion_tiles - 1) / portion_tiles;
     echi_step_add(
@@ -257,7 +289,7 @@ static void add_pass(const struct sort_build *b, const char *kernel, int pass, u
                             .when = "the digit differs between keys",
                             .blocks = echi_cuda_least(p->tiles, portion_tiles),
                             .threads = p->threads,
-                            .shared_bytes = echi_sort_onesweep_bytes(b) + more_bytes,
+                            .shared_bytes = p->shared_bytes + more_bytes,
                             .level = pass,
                             .parts = portions,
                             .last_blocks = (unsigned)(p->tiles - (portions - 1) * portion_tiles) });
@@ -265,27 +297,28 @@ static void add_pass(const struct sort_build *b, const char *kernel, int pass, u
 
 ech_status echi_sort_onesweep_steps(const struct sort_build *b)
 {
-    const struct onesweep_plan *p = &b->plan->onesweep;
+    struct onesweep_plan p;
     struct sort_pages_args *pages = &b->args->passes.pages;
     const uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     const bool paged = b->plan->pages.each != 0;
     const unsigned bins = pages->most ? bins_blocks(b) : 0;
     ech_status status = ECH_OK;
+    TRY(find_passes(b, &p));
     if (bins)
-        pages->most = (uint64_t)bins * p->tile;
+        pages->most = (uint64_t)bins * p.tile;
     else if (!sorts_bins(b))
         pages->most = 0;
     pages->group = RESIDENT_GROUP * bins;
     if (pages->most) add_pages(b, ECHI_LOOK, "sort_pages_look", 1, SORT_LOOK_THREADS, 0);
-    echi_sort_histogram_steps(b, p->tiles);
-    if (pages->most) add_pass(b, "sort_onesweep", b->plan->passes - 1, 0);
+    echi_sort_histogram_steps(b, p.tiles);
+    if (pages->most) add_pass(b, &p, "sort_onesweep", b->plan->passes - 1, 0);
     if (paged && !b->args->common.in_place && !(pages->most && b->plan->passes == 1))
-        add_pass(b, "sort_onesweep", 0, 0);
+        add_pass(b, &p, "sort_onesweep", 0, 0);
     for (int pass = 0; pass < b->plan->passes; pass++) {
         if (paged)
             add_pages(b, ECHI_PLAN, "sort_pages_begin",
                       echi_cuda_least(pages->slots / SORT_BINS + 1, processors), SORT_BINS, pass);
-        add_pass(b, paged ? "sort_onesweep_pages" : "sort_onesweep", pass,
+        add_pass(b, &p, paged ? "sort_onesweep_pages" : "sort_onesweep", pass,
                  pages->most && pass == b->plan->passes - 1 ? splitters_bytes(b) : 0);
     }
     if (bins) TRY(add_bins(b, bins));

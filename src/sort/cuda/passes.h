@@ -72,6 +72,15 @@ enum sort_active {
 #define SORT_APART_SHARED_BYTES(threads, items, key_bytes, value_bytes)                            \
     (SORT_ONESWEEP_SHARED_BYTES(threads, items, key_bytes) + (threads) * (items) * (value_bytes))
 
+/* Whether sort_onesweep, compiled for this compute capability (90 is 9.0), is that of staged.cuh,
+ * which has tiles of its own. */
+#define SORT_STAGED(key_bytes, value_bytes, capability)                                            \
+    ((key_bytes) <= 2 && (value_bytes) > 0 && (capability) >= 90 && (capability) < 110)
+
+/* ... and its shared memory. */
+#define SORT_STAGED_SHARED_BYTES(threads, items, key_bytes, value_bytes)                           \
+    (SORT_SHARED_BYTES(threads, items, 4u) + (threads) * (items) * ((key_bytes) + (value_bytes)))
+
 /* What the passes do, decided on the device when the histograms are known. */
 struct sort_pass {
     uint32_t active;         /* 0: every key has the same digit; the pass does nothing; otherwise
