@@ -207,6 +207,18 @@ static uint64_t zipf_key(struct keys *k, size_t i)
     return key >> rng_below(&k->rng, (uint64_t)k->width);
 }
 
+/* The same for each half of the bits. */
+static uint64_t lengths_key(struct keys *k, size_t i)
+{
+    const int half = k->width / 2;
+    uint64_t key = 0;
+    (void)i;
+    for (int part = 0; part < 2; part++)
+        key = key << half |
+              (rng_next(&k->rng) & k->ones >> half) >> rng_below(&k->rng, (uint64_t)half);
+    return key;
+}
+
 static uint64_t and_key(struct keys *k, int words)
 {
     uint64_t key = k->ones;
@@ -390,7 +402,7 @@ static const struct {
     { "outlier", outlier_key },   { "late", late_key },         { "back", back_key },
     { "last", last_key },         { "two", two_key },           { "third", third_key },
     { "dozen", dozen_key },       { "floor", floor_key },       { "ceiling", ceiling_key },
-    { "top", top_key },           { "top_last", top_last_key },
+    { "top", top_key },           { "top_last", top_last_key }, { "lengths", lengths_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

@@ -28,6 +28,8 @@ struct echi_divide {
     uint32_t bits;    /* it has 2^bits keys; at least ECHI_DIVIDE_BIN_BITS */
     uint32_t lengths; /* 0, or bins by lengths: divide_sizes.h */
     uint32_t buckets; /* of a move */
+    uint32_t near;    /* one in ECHI_DIVIDE_NEAR sampled keys is less than 2^near */
+    uint32_t cut;     /* most sampled keys have zeros below this bit; 0: below no bit */
     bool ordered;     /* the sample is in order, or too small */
     void *work;       /* [echi_divide_ops.work_bytes] */
 };
@@ -44,7 +46,7 @@ struct echi_divide_ops {
     size_t work_bytes;
     /* Whether the context's device has the kernels and the memory that they need. */
     bool (*can)(ech_ctx *ctx);
-    /* Sets low, bits and ordered to those of a sample.  n is not 0. */
+    /* Sets low, bits, near, cut and ordered to those of a sample.  n is not 0. */
     ech_status (*range)(ech_ctx *ctx, struct echi_divide *d);
     /* counts [ECHI_DIVIDE_BINS], in host memory; outside: whether keys are outside the range */
     ech_status (*count)(ech_ctx *ctx, const struct echi_divide *d, uint32_t *counts, bool *outside);

@@ -17,6 +17,7 @@ enum {
     ECHI_DIVIDE_NEW = 64,       /* maximum number of bins that each of them divides */
     ECHI_DIVIDE_NODES = ECHI_DIVIDE_ROUNDS * ECHI_DIVIDE_NEW,
     ECHI_DIVIDE_SLOTS = ECHI_DIVIDE_BINS * (1 + ECHI_DIVIDE_ROUNDS),
+    ECHI_DIVIDE_NEAR = 16,
     ECHI_DIVIDE_IS_NODE = 0x8000 /* of an entry of the table */
 };
 
@@ -28,6 +29,11 @@ enum {
  *     bins    0 1 2 3   4 5 6 7   8   9   10  11   12   13   14   15
  */
 #define ECHI_DIVIDE_LENGTH_BINS(m, bits) (((bits) - (m) + 1u) << (m))
+
+/* The keys of a segment differ in the bits below a number; from its bit ECHI_TOP_CUT on, it has 0,
+ * or the bit at which the first digit cuts the keys: this digit is then by the length of the lower
+ * part (sort/cuda/lengths.cuh). */
+enum { ECHI_TOP_CUT = 8, ECHI_TOP_UPPER = 4 /* maximum number of bits of the upper part */ };
 
 /* A bin that is divided into 2^bits bins of 2^shift keys each: their entries in the table. */
 struct echi_divide_node {

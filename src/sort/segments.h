@@ -22,7 +22,8 @@ struct echi_sort_segments {
     struct echi_index offsets_index;
     int top_bit;             /* GPU only, for keys of 4 and 8 bytes: the keys of each segment agree
                                 in the bits from this one up, which is at least 8; 0: unknown */
-    const uint32_t *tops;    /* GPU only: NULL, or this bit for each segment, in device memory */
+    const uint32_t *tops;    /* GPU only: NULL, or this bit for each segment, in device memory; of
+                                keys without values also ECHI_TOP_CUT */
     const uint64_t *count;   /* GPU only: NULL, or the number of segments, in device memory, at most
                               groups */
     size_t portion, longest; /* GPU only: 0, or the elements that are sorted at a time, which limits

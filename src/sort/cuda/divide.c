@@ -58,6 +58,29 @@ static struct sort_msd_args args_of(const struct echi_divide *d)
     return args;
 }
 
+enum { SAMPLES = SORT_DIVIDE_SAMPLE_BLOCKS * SORT_DIVIDE_SAMPLE_THREADS };
+
+static uint32_t near_of(const struct sort_divide_sample *found)
+{
+    uint32_t near = 0, sum = found->lengths[0] + 1;
+    while (sum < SAMPLES / ECHI_DIVIDE_NEAR) sum += found->lengths[++near] + 1;
+    return near;
+}
+
+/* The highest bit below which most keys have zeros, while fewer have them below the next one: where
+ * a number of random length begins.  Otherwise `bits`, if most keys have zeros below that; or 0. */
+static uint32_t cut_of(const struct sort_divide_sample *found, uint32_t bits)
+{
+    uint32_t above = 0, cut = 0;
+    for (uint32_t bit = bits; bit > 0 && (cut == 0 || cut == bits); bit--) {
+        const uint32_t zeros = found->zeros[bit - 1] + 1;
+        if (zeros >= SORT_ZEROS_MANY(SAMPLES) && zeros >= above + SORT_ZEROS_MORE(SAMPLES))
+            cut = bit;
+        above = zeros;
+    }
+    return cut;
+}
+
 static ech_status range_of(ech_ctx *ctx, struct echi_divide *d)
 {
     const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
@@ -78,6 +101,8 @@ static ech_status range_of(ech_ctx *ctx, struct echi_divide *d)
     while (d->bits < 64 && (found.least ^ ~found.rest) >> d->bits) d->bits++;
     d->low = d->bits == 64 ? 0 : found.least >> d->bits << d->bits;
     d->ordered = found.ordered != 0;
+    d->near = near_of(&found);
+    d->cut = cut_of(&found, d->bits);
 done:
     echi_cuda_leave(ctx);
     return status;
@@ -93,6 +118,7 @@ static ech_status count_bins(ech_ctx *ctx, const struct echi_divide *d, uint32_t
     const struct sort_buckets range = { .low = d->low,
                                         .bits = d->bits,
                                         .shift = d->bits - ECHI_DIVIDE_BIN_BITS,
+                                        .lengths = d->lengths,
                                         .least = ~(uint64_t)0 };
     struct sort_buckets found;
     ech_status status = echi_cuda_enter(ctx);

@@ -9,7 +9,7 @@
  * A tile reserves the positions of its keys by atomic additions, so the order in a bucket is not
  * determined.  The keys are written as they were read.
  *
- *     sort_divide_sample   the range of a sample, and whether it is in order
+ *     sort_divide_sample   the range of a sample, its lengths, and whether it is in order
  *     sort_divide          whole tiles; all keys are in the range, and no bin is divided
  *     sort_divide_lengths  the same for bins by lengths
  *     sort_divide_any      any tiles and keys
@@ -147,6 +147,16 @@ extern "C" __global__ void __launch_bounds__(SORT_DIVIDE_SAMPLE_THREADS)
     const ukey next = divide_key(a, min(sample_position(after, part), n - 1));
     const bool falls = __ballot_sync(WARP_ALL, e > next) != 0;
     ukey low = e, high = e;
+    atomicAdd(&a.sample->lengths[bits_of(e)], 1);
+    const uint64_t set =
+        e | e << 1 | e << 2 | e << 3; /* bit i: one of the bits i - 3 ... i is set */
+    uint32_t zeros[2] = {};
+    for (uint32_t bit = 0; bit < KEY_BITS; bit++) {
+        const uint32_t without = __popc(__ballot_sync(WARP_ALL, !(set >> bit & 1)));
+        if (bit % 32 == threadIdx.x) zeros[bit / 32] = without;
+    }
+    for (uint32_t k = 0; k < KEY_BITS / 32; k++)
+        atomicAdd(&a.sample->zeros[k * 32 + threadIdx.x], zeros[k]);
     warp_range(low, high);
     if (threadIdx.x != 0) return;
     atomicMin((unsigned long long *)&a.sample->least, (unsigned long long)low);

@@ -7,8 +7,8 @@
 #ifndef ECHI_SORT_CUDA_DIVIDE_CUH
 #define ECHI_SORT_CUDA_DIVIDE_CUH
 
-#include "sort/cuda/common.cuh"
 #include "sort/cuda/divide.h"
+#include "sort/cuda/lengths.cuh"
 
 /* The offset in the range of the bins; a key outside it has the first or the last one. */
 static __device__ inline ukey divide_offset(const struct sort_divide_args &a, ukey e)
@@ -21,10 +21,7 @@ static __device__ inline ukey divide_offset(const struct sort_divide_args &a, uk
 template <int LENGTHS>
 static __device__ inline uint32_t divide_bin(const struct sort_divide_args &a, ukey x)
 {
-    if (!LENGTHS) return (uint32_t)(x >> a.shift);
-    const uint32_t bits = KEY_BITS == 64 ? bits_of(x) : 32 - (uint32_t)__clz((int)x);
-    const uint32_t shift = bits > a.lengths ? bits - a.lengths - 1 : 0;
-    return (shift << a.lengths) + (uint32_t)(x >> shift);
+    return LENGTHS ? length_digit(x, a.lengths) : (uint32_t)(x >> a.shift);
 }
 
 static __device__ inline uint32_t divide_any_bin(const struct sort_divide_args &a, ukey x)

@@ -21,6 +21,9 @@ enum {
 struct sort_divide_sample {
     uint64_t least, rest; /* the minimum encoded key, and of the complements */
     uint32_t ordered;     /* 0: not in order */
+    /* 1 less than the number of encoded keys of each number of bits; and of those that have
+     * SORT_ZEROS zeros below each bit, from bit 1 on. */
+    uint32_t lengths[65], zeros[64];
 };
 
 struct sort_divide_args {

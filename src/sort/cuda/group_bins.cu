@@ -75,9 +75,10 @@ static __device__ inline void group_sort(const struct sort_short_args &a, const 
     if (n > GROUP_TILE) group_merge(a.common.order, sorted, out, n);
 }
 
-/* Puts a long segment on the lists, by a warp: at most as many elements as there are, also if
+/* Puts long segment i on the lists, by a warp: at most as many elements as there are, also if
  * segments overlap. */
-static __device__ inline void group_leave(const struct sort_short_args &a, const struct group &g)
+static __device__ inline void group_leave(const struct sort_short_args &a, const struct group &g,
+                                          uint64_t i)
 {
     struct sort_groups_state *state = a.groups.state;
     bool here = false;
@@ -86,7 +87,7 @@ static __device__ inline void group_leave(const struct sort_short_args &a, const
                atomicAdd((unsigned long long *)&state->longest, (unsigned long long)g.n) + g.n <=
                    a.groups.n;
     __syncwarp();
-    long_add(a.to, g, here, a.to.shift);
+    long_add(a.to, g, here, long_top(a.to, i));
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_GROUP_BINS_THREADS)
@@ -109,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(SORT_GROUP_BINS_THREADS)
             if (g.n <= GROUP_TILE || !a.to.lists.msd)
                 group_sort(a, g);
             else if (threadIdx.x < 32)
-                group_leave(a, g);
+                group_leave(a, g, a.all ? item : a.groups.lists[list][item]);
             __syncthreads(); /* all threads have read the group */
         }
         item -= count;

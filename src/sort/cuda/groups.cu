@@ -29,14 +29,12 @@ extern "C" __global__ void __launch_bounds__(SORT_GROUPS_THREADS)
          warp < count; warp += step) {
         const uint64_t i = warp + lane_id();
         struct group group = { 0, 0, 0 };
-        uint32_t shift = a.to.shift;
-        if (i < count && a.to.tops)
-            shift = max(a.to.tops[a.groups.lists[SORT_LONG][i]], (uint32_t)SORT_DIGIT_BITS) -
-                    SORT_DIGIT_BITS;
+        uint32_t top = a.to.top;
+        if (i < count && a.groups.state) top = long_top(a.to, a.groups.lists[SORT_LONG][i]);
         if (i < count)
             group = a.groups.state ? list_group(a.groups, SORT_LONG, i)
                                    : group_at(a.groups, a.first_row + i);
-        long_add(a.to, group, i < count && group.in >= a.to.base && group.in < a.to.end, shift);
+        long_add(a.to, group, i < count && group.in >= a.to.base && group.in < a.to.end, top);
     }
 }
 

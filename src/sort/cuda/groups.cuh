@@ -71,6 +71,12 @@ static __device__ inline void groups_reset(struct sort_groups_state &state)
 
 /* ---- Long groups ---- */
 
+/* The keys of segment i agree in the bits from this one up; and ECHI_TOP_CUT. */
+static __device__ inline uint32_t long_top(const struct sort_long &a, uint64_t i)
+{
+    return a.tops ? a.tops[i] : a.top;
+}
+
 static __device__ inline uint32_t long_tiles(const struct sort_long &a, uint32_t n)
 {
     return n / a.tile + (n % a.tile != 0);
@@ -89,9 +95,9 @@ static __device__ inline void long_add_leaf(const struct sort_long &a, const str
     if (at < a.leaves) a.lists.leaves[at] = leaf;
 }
 
-/* A group that the first level divides: its number, and that of its first tile. */
+/* A group that the first level divides: its number, and that of its first tile.  top: ECHI_TOP. */
 static __device__ inline uint2 long_add_segment(const struct sort_long &a,
-                                                const struct group &group, uint32_t shift)
+                                                const struct group &group, uint32_t top)
 {
     const uint32_t at = atomicAdd(&a.lists.msd->segments[0], 1);
     struct sort_segment s = {};
@@ -100,8 +106,14 @@ static __device__ inline uint2 long_add_segment(const struct sort_long &a,
     s.count = (uint32_t)group.n;
     s.first_tile = atomicAdd(&a.lists.msd->tiles[0], long_tiles(a, s.count));
     s.source = SORT_IN;
-    s.shift = shift;
     s.bits = SORT_DIGIT_BITS;
+    if (top >> ECHI_TOP_CUT) {
+        s.shift = top & ((1 << ECHI_TOP_CUT) - 1);
+        s.bits = top >> ECHI_TOP_CUT;
+        s.known = SORT_BY_LENGTH;
+    } else {
+        s.shift = max(top, (uint32_t)SORT_DIGIT_BITS) - SORT_DIGIT_BITS;
+    }
     if (at < a.segments) a.lists.segments[0][at] = s;
     return make_uint2(at, s.first_tile);
 }
@@ -109,12 +121,12 @@ static __device__ inline uint2 long_add_segment(const struct sort_long &a,
 /* Adds the groups of the lanes that have one to the lists; by a warp, which clears the counts of
  * its segments and writes the map of their tiles. */
 static __device__ inline void long_add(const struct sort_long &a, const struct group &group,
-                                       bool here, uint32_t shift)
+                                       bool here, uint32_t top)
 {
     uint2 segment = make_uint2(0, 0);
     const bool divided = here && group.n > a.leaf;
     if (divided)
-        segment = long_add_segment(a, group, shift);
+        segment = long_add_segment(a, group, top);
     else if (here)
         long_add_leaf(a, group);
     for (uint32_t left = __ballot_sync(WARP_ALL, divided); left; left &= left - 1) {

@@ -85,17 +85,18 @@ template <int MERGE> static __device__ inline void window_sort(leaf_word *words,
 }
 
 /* Sorts words that are in order by bin; words past the last window are not modified.  A window that
- * straddles two others has one half of each, so after the first round the halves are merged. */
+ * straddles two others has one half of each, so after the first round the halves are merged.
+ * THREADS: of the block. */
+template <int THREADS>
 static __device__ inline void windows_sort(leaf_word *words, uint32_t count, uint32_t rounds)
 {
     const uint32_t windows = (count - 1) / WINDOW + 1;
     if (rounds == 0) return;
-    for (uint32_t w = threadIdx.x; w < windows; w += LEAF_THREADS)
-        window_sort<0>(words, w * WINDOW);
+    for (uint32_t w = threadIdx.x; w < windows; w += THREADS) window_sort<0>(words, w * WINDOW);
     __syncthreads(); /* the windows are sorted */
     for (uint32_t round = 1; round < rounds; round++) {
         const uint32_t across = round & 1;
-        for (uint32_t w = threadIdx.x; w < windows - across; w += LEAF_THREADS)
+        for (uint32_t w = threadIdx.x; w < windows - across; w += THREADS)
             window_sort<1>(words, w * WINDOW + across * (WINDOW / 2));
         __syncthreads(); /* the next round's windows straddle these */
     }

@@ -352,7 +352,7 @@ static void run_levels(const struct sort_build *b, int level, bool large)
         echi_cuda_least(msd->leaves, (leaves + leaves / 16 + 64) / SORT_EACH(args->common.n)),
         SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES(large), level);
     pdl(b, ECHI_FINISH, large ? "sort_msd_skewed_leaf_large" : "sort_msd_skewed_leaf", skewed,
-        SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * (large ? 128 : 64), level);
+        SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_SHARED_BYTES(large), level);
 }
 
 /* The copy of input that is in order in the sample. */
@@ -449,7 +449,7 @@ ech_status echi_sort_msd_groups(const struct sort_build *b, uint64_t longest, bo
         SORT_LEAF_SHARED_BYTES(large), level);
     pdl(b, ECHI_FINISH, large ? "sort_msd_skewed_leaf_large" : "sort_msd_skewed_leaf",
         echi_cuda_least(msd->leaves, SORT_SKEWED_LEAF_BLOCKS * processors),
-        SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * (large ? 128 : 64), level);
+        SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_SHARED_BYTES(large), level);
     return ECH_OK;
 }
 

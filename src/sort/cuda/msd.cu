@@ -29,6 +29,7 @@
  */
 
 #include "sort/cuda/msd_leaf.cuh"
+#include "sort/cuda/msd_skewed_leaf.cuh"
 #include "sort/cuda/msd_plan.cuh"
 #include "sort/cuda/small_lsd.cuh"
 #include "sort/cuda/msd_buckets.cuh"
@@ -36,19 +37,35 @@
 
 /* ---- Counts ---- */
 
-/* The source of a digit: bits, the table of msd_buckets.cuh, or values. */
-enum digits { OF_BITS, BY_TABLE, OF_VALUES };
+/* The source of a digit: bits, the table of msd_buckets.cuh, values, or lengths. */
+enum digits { OF_BITS, BY_TABLE, OF_VALUES, OF_LENGTHS };
+
+static __device__ inline uint32_t msd_length_digit(const struct sort_segment &s,
+                                                   const struct length_map &map, ukey e)
+{
+    return length_map_digit(map, e & (ukey)bits_mask(s.shift));
+}
+
+/* The bits below a digit that are examined: whether many keys have zeros there.  For a few keys of
+ * each block, because it costs time. */
+enum { MSD_BELOW = 4, MSD_ZEROS = 3 /* a quarter of the keys, instead of a sixteenth, is many */ };
+static __device__ inline ukey msd_below(const struct sort_segment &s)
+{
+    return s.shift > SORT_DIGIT_BITS ? (ukey)((1 << MSD_BELOW) - 1) << (s.shift - MSD_BELOW)
+                                     : (ukey)0;
+}
 
 template <int KIND>
-static __device__ inline ukey msd_count_key(const struct sort_common &a,
-                                            const struct sort_segment &s,
-                                            const struct value_map &map, ukey first, uint32_t *bins,
-                                            ukey u, struct msd_found &found)
+static __device__ inline ukey
+msd_count_key(const struct sort_common &a, const struct sort_segment &s,
+              const struct value_map &map, const struct length_map &lengths, ukey first,
+              uint32_t *bins, ukey u, struct msd_found &found)
 {
     const ukey e = msd_load(a, s.source, u);
     found.differ |= e ^ first;
     atomicAdd(&bins[KIND == OF_VALUES ? value_digit(map, order_decode(a.order, e), s.shift, s.bits)
-                                      : msd_digit(s, e)],
+                    : KIND == OF_LENGTHS ? msd_length_digit(s, lengths, e)
+                                         : msd_digit(s, e)],
               1);
     return e;
 }
@@ -65,6 +82,8 @@ static __device__ inline void msd_count_range(const struct sort_common &a,
     const uint32_t threads = blockDim.x, count = to - from;
     const struct key_vectors v = key_vectors_of(mine, count);
     const uint32_t vectors = (uint32_t)v.count, head = (uint32_t)v.head, tail = (uint32_t)v.tail;
+    const ukey below = KIND == OF_BITS ? msd_below(s) : 0;
+    const struct length_map lengths = KIND == OF_LENGTHS ? msd_length_map(s) : length_map{};
     for (uint32_t i = threadIdx.x; i < vectors; i += VECTOR_LOADS * threads) {
         union key_vector load[VECTOR_LOADS];
         vectors_load(v.body, vectors, i, threads, load);
@@ -74,7 +93,8 @@ static __device__ inline void msd_count_range(const struct sort_common &a,
 #pragma unroll
                 for (int k = 0; k < VECTOR_KEYS; k++)
                     load[j].key[k] =
-                        msd_count_key<KIND>(a, s, map, first, bins, load[j].key[k], found);
+                        msd_count_key<KIND>(a, s, map, lengths, first, bins, load[j].key[k], found);
+        if (below) found.zeros += load[0].key[0] & below ? -1 : MSD_ZEROS;
         if (found.seen != SORT_SEEN_BOTH)
 #pragma unroll
             for (int j = 0; j < VECTOR_LOADS; j++)
@@ -91,37 +111,58 @@ static __device__ inline void msd_count_range(const struct sort_common &a,
 #pragma unroll
     for (int k = 0; k < 2; k++)
         if (ends[k] < stops[k]) {
-            const ukey e = msd_count_key<KIND>(a, s, map, first, bins, mine[ends[k]], found);
+            const ukey e =
+                msd_count_key<KIND>(a, s, map, lengths, first, bins, mine[ends[k]], found);
             if (found.seen != SORT_SEEN_BOTH)
                 msd_compare_at(a, e, (uint64_t)from + ends[k] + 1, found);
         }
 }
 
-/* Adds the digit counts of [from, to) of a segment to its counts, and, unless seen is NULL, the
- * order of adjacent keys to *seen.  BY_VALUE: its digits may be by value. */
+/* Adds the digit counts of [from, to) of a segment to its counts, and, unless they are NULL, the
+ * order of adjacent keys to *seen, and whether many keys have zeros below the digit to *moves.
+ * BY_VALUE: its digits may be by value. */
 template <int BY_VALUE>
-static __device__ inline void msd_count_part(const msd_args &a, const struct sort_segment &s,
-                                             struct msd_count_shared &sh, uint32_t from,
-                                             uint32_t to, uint32_t *counts, uint32_t *seen)
+static __device__ inline void
+msd_count_part(const msd_args &a, const struct sort_segment &s, struct msd_count_shared &sh,
+               uint32_t from, uint32_t to, uint32_t *counts, uint32_t *seen, uint32_t *moves)
 {
     rank_clear(sh.bins, SORT_BINS);
-    if (threadIdx.x == 0) sh.differ = sh.seen = 0;
+    if (threadIdx.x == 0) sh.differ = sh.seen = sh.zeros = 0;
     __syncthreads(); /* the counters are clear */
-    struct msd_found found = { 0, seen ? load_relaxed(seen) : (uint32_t)SORT_SEEN_BOTH };
+    struct msd_found found = { 0, seen ? load_relaxed(seen) : (uint32_t)SORT_SEEN_BOTH, 0 };
     const uint32_t known = found.seen;
     if (BY_VALUE && s.known & SORT_BY_VALUE)
         msd_count_range<OF_VALUES>(a.common, s, value_map_of(a), from, to, sh.bins, found);
+    else if (s.known & SORT_BY_LENGTH)
+        msd_count_range<OF_LENGTHS>(a.common, s, value_map{}, from, to, sh.bins, found);
     else
         msd_count_range<OF_BITS>(a.common, s, value_map{}, from, to, sh.bins, found);
     if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
     if (found.seen) atomicOr(&sh.seen, found.seen);
+    if (found.zeros) atomicAdd(&sh.zeros, found.zeros);
     __syncthreads(); /* every key is counted */
     for (uint32_t bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
         if (sh.bins[bin]) atomicAdd(&counts[bin], sh.bins[bin]);
     if (threadIdx.x == 0 && sh.differ)
         atomicOr((unsigned long long *)(counts + SORT_BINS), sh.differ);
     if (threadIdx.x == 0 && seen && sh.seen & ~known) atomicOr(seen, sh.seen);
+    if (threadIdx.x == 0 && moves && sh.zeros > 0) atomicOr(moves, (uint32_t)SORT_ZEROS_BELOW);
     __syncthreads(); /* the counters may be cleared */
+}
+
+/* A copy without `moves`, which other blocks may set. */
+static __device__ inline struct sort_segment msd_counted_segment(const struct sort_segment &of)
+{
+    struct sort_segment s = {};
+    s.begin = of.begin;
+    s.count = of.count;
+    s.first_tile = of.first_tile;
+    s.source = of.source;
+    s.shift = of.shift;
+    s.bits = of.bits;
+    s.known = of.known;
+    s.prefix = of.prefix;
+    return s;
 }
 
 template <int BY_VALUE>
@@ -134,14 +175,15 @@ static __device__ inline void msd_count_level(const msd_args &a, int level,
     const uint32_t last = min(tiles, tile + each);
     while (tile < last) { /* one segment per iteration */
         const uint32_t index = msd_segment_of(a, level, tile);
-        const struct sort_segment s = a.lists.segments[level & 1][index];
+        struct sort_segment *of = &a.lists.segments[level & 1][index];
+        const struct sort_segment s = msd_counted_segment(*of);
         const uint32_t end = s.first_tile + msd_tiles(s.count), stop = min(last, end);
         const uint32_t from = s.begin + (tile - s.first_tile) * MSD_TILE;
         const uint32_t to =
             s.begin + (stop == end ? s.count : (stop - s.first_tile) * (uint32_t)MSD_TILE);
         if (!(s.known & SORT_COUNTED))
             msd_count_part<BY_VALUE>(a, s, sh, from, to, msd_counts(a, level, index),
-                                     level ? NULL : msd_seen(a));
+                                     level ? NULL : msd_seen(a), &of->moves);
         tile = stop;
     }
 }
@@ -167,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
     const uint32_t from = min(n, blockIdx.x * each), to = min(n, from + each);
     if (blockIdx.x < blocks)
         msd_count_part<0>(a, msd_whole(a.common), sh, from, to, a.lists.first_counts->counts,
-                          &a.lists.first_counts->seen);
+                          &a.lists.first_counts->seen, NULL);
     else
         small_lsd_look(a, sample);
     msd_plan_counted(a, p);
@@ -191,8 +233,17 @@ template <int KIND>
 static __device__ inline uint32_t scatter_digit(const struct sort_segment &s,
                                                 const struct buckets_table &t, ukey e)
 {
-    if (KIND == BY_TABLE) return t.bucket_of[buckets_bin(t, e)];
+    if (KIND == BY_TABLE)
+        return t.bucket_of[t.lengths ? buckets_bin<1>(t, e) : buckets_bin<0>(t, e)];
+    if (KIND == OF_LENGTHS) return msd_length_digit(s, t.digits, e);
     return KIND == OF_VALUES ? value_digit(t.map, e, s.shift, s.bits) : msd_digit(s, e);
+}
+
+static __device__ inline struct buckets_table msd_length_table(const struct sort_segment &s)
+{
+    struct buckets_table t = {};
+    t.digits = msd_length_map(s);
+    return t;
 }
 
 /* Places the tile's keys by digit in shared memory.  Additions to one counter are serialised, so if
@@ -311,6 +362,8 @@ static __device__ inline void msd_scatter_level(const msd_args &a, int level,
         const uint32_t here = min(s.count - skip, (uint32_t)MSD_TILE);
         if (BY_VALUE && s.known & SORT_BY_VALUE)
             msd_scatter_tile<OF_VALUES>(a.common, s, buckets_table_of(a), cursors, sh, at, here);
+        else if (s.known & SORT_BY_LENGTH)
+            msd_scatter_tile<OF_LENGTHS>(a.common, s, msd_length_table(s), cursors, sh, at, here);
         else if (s.moves == SORT_MOVES)
             msd_scatter_tile<OF_BITS>(a.common, s, buckets_table{}, cursors, sh, at, here);
         else

@@ -123,6 +123,9 @@ struct msd_found {
     ukey differ;   /* bits in which its keys differ from the segment's first */
     uint32_t seen; /* enum sort_seen; both bits end the comparisons, which happens early unless the
                       input is in order */
+#if !VAL_BYTES
+    int zeros; /* more than 0: many of its keys have zeros below the digit */
+#endif
 };
 
 /* The same for a block, in shared memory, with its counts. */
@@ -130,6 +133,9 @@ struct msd_count_shared {
     uint32_t bins[SORT_BINS];
     unsigned long long differ;
     uint32_t seen;
+#if !VAL_BYTES
+    int zeros;
+#endif
 };
 
 static __device__ inline void msd_compare(ukey e, ukey next, struct msd_found &found)

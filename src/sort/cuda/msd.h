@@ -8,6 +8,7 @@
 #define ECHI_SORT_CUDA_MSD_H
 
 #include "sort/cuda/passes.h"
+#include "sort/divide_sizes.h"
 
 enum {
     SORT_MSD_LEVELS = 9, /* 8, then at least 7, then 8 bits each: 64 bits */
@@ -18,12 +19,14 @@ enum {
 /* Keys that a block of sort_ordered_copy copies at a time. */
 #define SORT_ORDERED_TILE(key_bytes) (SORT_ORDERED_THREADS * 64u / (unsigned)(key_bytes))
 
-/* Dynamic shared memory of sort_msd_scatter: a tile, and two counters per bin; of sort_msd_leaf: a
- * leaf and its bins. */
+/* Dynamic shared memory of sort_msd_scatter: a tile, and two counters per bin; of sort_msd_leaf
+ * and sort_msd_skewed_leaf: a leaf and its bins. */
 #define SORT_MSD_TILE(key_bytes) (SORT_MSD_THREADS * (SORT_MSD_THREAD_BYTES / (key_bytes)))
 #define SORT_MSD_SHARED_BYTES    (SORT_MSD_THREADS * SORT_MSD_THREAD_BYTES + SORT_BINS * 8 + 64)
 #define SORT_MSD_LEAF(key_bytes) (SORT_LEAF_THREADS * (SORT_LEAF_THREAD_BYTES / (key_bytes)))
 #define SORT_LEAF_FULL(leaf)     ((leaf) / 16 * 15) /* keys: digits are not quite even */
+#define SORT_SKEWED_LEAF_SHARED_BYTES(large)                                                       \
+    (SORT_SKEWED_LEAF_THREADS * ((large) ? 128u : 64u) + (4u << SORT_LEAF_BINS_LOG) + 512u)
 #define SORT_LEAF_SHARED_BYTES(large)                                                              \
     ((1u + (large)) * (SORT_LEAF_THREADS * SORT_LEAF_THREAD_BYTES + 1280u) +                       \
      (4u << SORT_LEAF_BINS_LOG))
@@ -68,13 +71,14 @@ struct sort_segment {
 
 /* The digits have been counted; the digits are by value (msd_value.cuh), not of bits; the digits
  * are key >> shift, minus the first one, and keys outside their range have the first or the last
- * digit. */
-enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2, SORT_CLAMPED = 4 };
+ * digit; the digits of the keys' low `shift` bits are by length, with a cut at bit
+ * `bits` (lengths.cuh). */
+enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2, SORT_CLAMPED = 4, SORT_BY_LENGTH = 8 };
 
 /* What the scatter does with a segment: leaves it in place, since its keys have one digit; moves
  * its keys; or, if keys with the same digit are equal, writes them to the output from their
- * counts. */
-enum sort_moves { SORT_STAYS, SORT_MOVES, SORT_WRITTEN };
+ * counts.  Before it is planned: whether many of its keys have zeros below the digit. */
+enum sort_moves { SORT_STAYS, SORT_MOVES, SORT_WRITTEN, SORT_ZEROS_BELOW };
 
 /* Keys that a block finishes.  Without values, the keys in the form of order_encode() are in low +
  * [0, 2^bits); or they are uneven, and the leaf finds their range.  From bit SORT_LEAF_SAME of
@@ -123,7 +127,15 @@ struct sort_buckets {
     uint64_t least, most; /* minimum key below and maximum key above all bins; otherwise ~0 and 0 */
     double scale, offset; /* of values (msd_value.cuh) */
     uint32_t by_value;    /* 1: bins are by value, with this many bits */
+    uint32_t lengths;     /* 0, or bins are by length, which keeps this many bits (lengths.cuh) */
+    uint32_t cut;         /* 0, or where a number of random length begins */
 };
+
+/* If MANY keys of a sample have zeros in the SORT_ZEROS bits below a bit, and MORE than below the
+ * next bit, a number of random length begins there. */
+#define SORT_ZEROS              4
+#define SORT_ZEROS_MANY(sample) ((sample) / 8 * 5)
+#define SORT_ZEROS_MORE(sample) ((sample) / 8)
 
 /* The lists of all levels; odd and even levels use different lists. */
 struct sort_lists {

@@ -12,7 +12,8 @@
  *         buckets    |       |       |   |   |#|#|#|#|
  *
  * For floats the bins may be by value instead: bins of equal width in value (msd_value.cuh).  All
- * buckets then have equally many bins, and are a digit of sort_msd_floats.
+ * buckets then have equally many bins, and are a digit of sort_msd_floats.  If many keys of the
+ * sample are in the first bin, bins are by length (lengths.cuh).
  *
  * Keys that differ from the sample in other bits are counted in the first or the last bin.  If the
  * bins of a bucket are small enough for leaves, they are its segment's digits, and its keys are not
@@ -23,6 +24,7 @@
 #ifndef ECHI_SORT_CUDA_MSD_BUCKETS_CUH
 #define ECHI_SORT_CUDA_MSD_BUCKETS_CUH
 
+#include "sort/cuda/lengths.cuh"
 #include "sort/cuda/skewed.cuh"
 #include "sort/cuda/msd_value.cuh"
 
@@ -33,6 +35,7 @@ enum {
     BUCKETS_SAMPLES = 4, /* per thread */
     BUCKETS = SORT_BINS,
     BUCKET_LOG = SORT_DIGIT_BITS,
+    BUCKETS_NEAR = 25, /* of 100 keys in the first bin: bins are by length */
     BUCKETS_ENDS = 200 /* leaves: a bucket of at most this size probably becomes leaves after one
                           level */
 };
@@ -50,11 +53,48 @@ static __device__ inline void buckets_clear(const msd_args &a)
     if (me == 0) msd_clear(a);
 }
 
+/* Whether many keys of the sample are in the first bin of 2^shift keys. */
+static __device__ inline bool buckets_near(const ukey (&e)[BUCKETS_SAMPLES], ukey low,
+                                           uint32_t shift)
+{
+    int near = 0;
+#pragma unroll
+    for (int j = 0; j < BUCKETS_SAMPLES; j++)
+        near += __syncthreads_count((ukey)(e[j] - low) >> shift == 0);
+    return near >= BUCKETS_NEAR * BUCKETS_THREADS * BUCKETS_SAMPLES / 100;
+}
+
+/* Where a number of random length begins in the keys of a sample, or 0, like echi_divide.cut; all
+ * threads, of which thread 0 gets the result.  zeros: shared memory. */
+static __device__ inline uint32_t buckets_cut(const ukey *keys, uint32_t *zeros, uint32_t bits)
+{
+    static_assert(SORT_ZEROS == 4, "bits of set");
+    uint32_t above = 0, cut = 0;
+    for (uint32_t bit = threadIdx.x / 32; bit < KEY_BITS; bit += BUCKETS_WARPS) {
+        uint32_t with = 0;
+        for (uint32_t i = lane_id(); i < SKEWED_KEYS; i += 32) {
+            const ukey e = keys[i], set = e | e << 1 | e << 2 | e << 3;
+            with += set >> bit & 1;
+        }
+        with = warp_sum(with);
+        if (lane_id() == 0) zeros[bit] = SKEWED_KEYS - with;
+    }
+    __syncthreads(); /* all counts are written */
+    for (uint32_t bit = bits; bit > 0 && (cut == 0 || cut == bits); bit--) {
+        if (zeros[bit - 1] >= SORT_ZEROS_MANY(SKEWED_KEYS) &&
+            zeros[bit - 1] >= above + SORT_ZEROS_MORE(SKEWED_KEYS))
+            cut = bit;
+        above = zeros[bit - 1];
+    }
+    return cut;
+}
+
 extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
     sort_buckets_begin(const __grid_constant__ msd_args a)
 {
     __shared__ struct value_shared values;
     __shared__ ukey keys[SKEWED_KEYS];
+    __shared__ uint32_t zeros[KEY_BITS];
     wait_for_earlier();
     const uint32_t me = threadIdx.x;
     const uint32_t samples = BUCKETS_THREADS * BUCKETS_SAMPLES, n = (uint32_t)a.common.n;
@@ -79,12 +119,23 @@ extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
     ukey half[] = { e[0], e[BUCKETS_SAMPLES / 2] };
     const uint32_t seen = n >= samples ? skewed_order(keys, half) : 0;
     const bool by_value = a.floats && n >= samples && value_choose(a, values, e, t.bits, map);
-    const bool skewed =
-        !by_value && a.adaptive && seen == SORT_SEEN_BOTH && skewed_found(a, keys, half);
+    bool skewed = false;
+    t.low = low & ~bits_mask(t.bits);
+    if (!by_value && seen == SORT_SEEN_BOTH) {
+        const bool near = buckets_near(e, (ukey)t.low, t.bits - a.bin_bits);
+        if (a.adaptive)
+            skewed = skewed_found(a, keys, half);
+        else if (near)
+            skewed_sort(keys, half);
+        if (near && skewed_by_length(keys, half, (ukey)t.low)) {
+            skewed = false;
+            while (length_digits(t.bits, t.lengths + 1) <= 1u << a.bin_bits) t.lengths++;
+            t.cut = buckets_cut(keys, zeros, t.bits);
+        }
+    }
     if (me != 0) return;
     msd_begin_copy(a, seen);
     if (skewed) skewed_leave(a);
-    t.low = low & ~bits_mask(t.bits);
     if (by_value) {
         t.by_value = 1;
         t.scale = (double)map.scale;
@@ -101,21 +152,28 @@ extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
 struct buckets_table {
     const uint8_t *bucket_of;
     ukey low, span; /* the bins cover the keys low + [0, span] */
-    uint32_t shift;
-    struct value_map map; /* if bins are by value */
+    uint32_t shift, lengths;
+    struct value_map map;     /* if bins are by value */
+    struct length_map digits; /* of a segment by length */
 };
 
 static __device__ inline struct buckets_table buckets_table_of(const msd_args &a)
 {
-    struct buckets_table t = { a.bin_bucket, (ukey)a.buckets->low, (ukey)bits_mask(a.buckets->bits),
-                               a.buckets->shift, value_map_of(a) };
+    struct buckets_table t = {
+        a.bin_bucket,     (ukey)a.buckets->low, (ukey)bits_mask(a.buckets->bits),
+        a.buckets->shift, a.buckets->lengths,   value_map_of(a),
+        length_map{}
+    };
     return t;
 }
 
+/* LENGTHS: whether bins are by length. */
+template <int LENGTHS>
 static __device__ inline uint32_t buckets_bin(const struct buckets_table &t, ukey e)
 {
-    const ukey x = e - t.low;
-    return (uint32_t)((x <= t.span ? x : e < t.low ? (ukey)0 : t.span) >> t.shift);
+    ukey x = e - t.low;
+    if (x > t.span) x = e < t.low ? (ukey)0 : t.span;
+    return LENGTHS ? length_digit(x, t.lengths) : (uint32_t)(x >> t.shift);
 }
 
 /* ---- Counts ---- */
@@ -124,8 +182,9 @@ struct buckets_found {
     ukey least, most; /* minimum key below and maximum key above all bins */
 };
 
-/* The kind of bins: of keys as they are, of encoded keys, or of values. */
-enum buckets_count { COUNT_PLAIN, COUNT_ENCODED, COUNT_VALUES };
+/* The kind of bins: of keys as they are, of encoded keys, of values, or of encoded keys by
+ * length. */
+enum buckets_count { COUNT_PLAIN, COUNT_ENCODED, COUNT_VALUES, COUNT_LENGTHS };
 
 template <int KIND>
 static __device__ inline void buckets_count_key(const msd_args &a, const struct buckets_table &t,
@@ -135,12 +194,12 @@ static __device__ inline void buckets_count_key(const msd_args &a, const struct 
         atomicAdd(&bins[value_digit(t.map, u, t.shift, (uint32_t)a.bin_bits)], 1);
         return;
     }
-    const ukey e = KIND == COUNT_ENCODED ? order_encode(a.common.order, u) : u;
+    const ukey e = KIND == COUNT_PLAIN ? u : order_encode(a.common.order, u);
     if ((ukey)(e - t.low) > t.span) {
         if (e < t.low && e < found.least) found.least = e;
         if (e > t.low && e > found.most) found.most = e;
     }
-    atomicAdd(&bins[buckets_bin(t, e)], 1);
+    atomicAdd(&bins[buckets_bin<KIND == COUNT_LENGTHS>(t, e)], 1);
 }
 
 /* Counts the keys of [from, to). */
@@ -186,7 +245,9 @@ extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
     }
     __syncthreads(); /* the counters are clear */
     struct buckets_found found = { (ukey) ~(ukey)0, 0 };
-    if (order_plain(a.common.order))
+    if (t.lengths)
+        buckets_count_range<COUNT_LENGTHS>(a, t, bins, from, to, found);
+    else if (order_plain(a.common.order))
         buckets_count_range<COUNT_PLAIN>(a, t, bins, from, to, found);
     else if (a.buckets->by_value)
         buckets_count_range<COUNT_VALUES>(a, t, bins, from, to, found);
@@ -324,6 +385,10 @@ static __device__ inline bool buckets_choose(const msd_args &a, const struct sor
 {
     const uint32_t n = (uint32_t)a.common.n;
     const bool outside = t.least != ~0ull || t.most != 0;
+    if (t.lengths) {
+        buckets_equal(a, p, begin);
+        return true;
+    }
     buckets_even(a, p);
     if (t.by_value) {
         buckets_bounds(a, t, p);
@@ -352,6 +417,21 @@ static __device__ inline void buckets_range(const msd_args &a, const struct sort
     if (bins == 1u << p.log[c]) return;
     low = value_first(a.common.order, map, first << t.shift);
     high = (ukey)(value_first(a.common.order, map, (first + bins) << t.shift) - 1);
+}
+
+/* Digits by length for a bucket whose keys differ from `low` in `rest`, if they have few values
+ * above the cut, or only zeros between `rest` and the cut; false otherwise. */
+static __device__ inline bool buckets_by_length(const struct sort_buckets &t,
+                                                struct sort_segment &s, uint64_t low, uint64_t rest)
+{
+    const uint32_t top = bits_of(rest);
+    const uint64_t zeros = bits_mask(t.cut) & ~rest;
+    if (t.cut <= 2 * SORT_DIGIT_BITS || top <= 2 * SORT_DIGIT_BITS) return false;
+    if (top > t.cut + ECHI_TOP_UPPER || (top <= t.cut && low & zeros)) return false;
+    s.known = SORT_BY_LENGTH;
+    s.shift = top;
+    s.bits = min(t.cut, top);
+    return true;
 }
 
 /* One bucket, by one warp: its bins' entries in the table, and its keys' next stage: leaves, or a
@@ -383,10 +463,19 @@ static __device__ inline void buckets_add(const msd_args &a, const struct sort_b
     }
 
     /* The first and the last bucket contain the keys outside all bins. */
-    const uint32_t last = (uint32_t)(bits_mask(t.bits) >> t.shift);
+    const uint32_t last =
+        t.lengths ? length_digits(t.bits, t.lengths) - 1 : (uint32_t)(bits_mask(t.bits) >> t.shift);
     uint64_t rest = bits_mask(log + t.shift);
     uint64_t low = t.low + ((uint64_t)first << t.shift), high = low + rest;
-    bool inside = true, by_value = t.by_value;
+    uint32_t shift = t.shift;
+    bool inside = true, by_value = t.by_value, even = true;
+    if (t.lengths) {
+        low = t.low + length_first(first, t.lengths);
+        high = t.low + (ukey)(length_first(min(first + bins, last + 1), t.lengths) - 1);
+        rest = bits_mask(bits_of(low ^ high));
+        shift = first >> t.lengths > 1 ? (first >> t.lengths) - 1 : 0;
+        even = first + bins <= 2u << t.lengths || log <= t.lengths; /* bins of one width */
+    }
     if (by_value) {
         buckets_range(a, t, p, c, first, bins, low, high);
         by_value = bins > 1 || (first != 0 && first != last); /* such bins can be divided by
@@ -410,17 +499,18 @@ static __device__ inline void buckets_add(const msd_args &a, const struct sort_b
         index = __shfl_sync(WARP_ALL, index, 0);
         for (uint32_t i = lane; i < pieces; i += 32)
             msd_add_leaf(a, index + i, at + i * a.leaf, min(a.leaf, count - i * a.leaf), SORT_TMP,
-                         low, high - low, ~0ull, true);
+                         low, high - low, ~0ull, even);
         return;
     }
     /* Bins are the digits if they make leaves, or if digits of more bits would not make leaves
      * either. */
+    struct sort_segment s = {};
+    const bool by_length = inside && buckets_by_length(t, s, low, rest);
     const bool counted =
-        inside && log > 0 && log <= SORT_DIGIT_BITS &&
+        inside && even && !by_length && log > 0 && log <= SORT_DIGIT_BITS &&
         (most <= a.leaf || (most < count / 2 && count >> SORT_DIGIT_BITS > a.leaf));
     uint32_t first_tile = 0;
     if (lane == 0) {
-        struct sort_segment s = {};
         index = atomicAdd(&a.lists.msd->segments[1], 1);
         first_tile = atomicAdd(&a.lists.msd->tiles[1], msd_tiles(count));
         s.begin = at;
@@ -433,9 +523,9 @@ static __device__ inline void buckets_add(const msd_args &a, const struct sort_b
         }
         if (counted) {
             s.known |= SORT_COUNTED;
-            s.shift = t.shift;
+            s.shift = shift;
             s.bits = log;
-        } else {
+        } else if (!by_length) {
             msd_choose_digit(a, s, by_value ? bits_mask(log + t.shift) : rest, 1);
         }
         a.lists.segments[1][index] = s;

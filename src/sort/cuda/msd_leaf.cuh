@@ -7,8 +7,7 @@
  *
  * Nearly always two rounds suffice.  The range that the plan knows is good enough if the keys fill
  * it; otherwise the block finds their minimum and maximum.  A leaf whose keys are skewed even then
- * is left to a separate kernel, so that this kernel keeps its registers.  That kernel is a merge
- * sort, whose time does not depend on the keys (cuda/device/block_merge.cuh).
+ * is left to a separate kernel (msd_skewed_leaf.cuh), so that this kernel keeps its registers.
  *
  * Leaves have one size or, for many keys, twice that size if shared memory is large enough.
  *
@@ -17,7 +16,7 @@
 #ifndef ECHI_SORT_CUDA_MSD_LEAF_CUH
 #define ECHI_SORT_CUDA_MSD_LEAF_CUH
 
-#include "cuda/device/block_merge.cuh"
+#include "cuda/device/block_range.cuh"
 #include "sort/cuda/leaf_windows.cuh"
 
 enum {
@@ -26,8 +25,7 @@ enum {
     LEAF_BINS_LOG = SORT_LEAF_BINS_LOG,
     LEAF_BINS = 1 << LEAF_BINS_LOG,
     LEAF_SCAN_STEPS = LEAF_BINS / LEAF_THREADS / 4,
-    LEAF_GOOD_ROUNDS = 4, /* with more, the range of the keys is determined */
-    SKEWED_LEAF_THREADS = SORT_SKEWED_LEAF_THREADS
+    LEAF_GOOD_ROUNDS = 4 /* with more, the range of the keys is determined */
 };
 static_assert(LEAF_SCAN_STEPS == 2, "the scan of the bins adds up two vectors a thread at a time");
 static_assert(LEAF_THREADS % 128 == 0, "places of a thread's keys move by multiples of 128");
@@ -220,7 +218,7 @@ static __device__ inline void leaf_fill(const struct sort_common &a, ukey *out, 
     for (uint32_t p = threadIdx.x; p < count; p += LEAF_THREADS) out[p] = u;
 }
 
-/* Sorts a leaf; returns false if it is left to leaf_merge_skewed(). */
+/* Sorts a leaf; returns false if it is left to msd_skewed_leaf.cuh. */
 template <int ITEMS>
 static __device__ inline bool leaf_sort(const struct sort_common &a,
                                         struct msd_leaf_shared<ITEMS> &s,
@@ -261,7 +259,7 @@ static __device__ inline bool leaf_sort(const struct sort_common &a,
     const uint32_t rounds = range.shift > same ? s.rounds : 0; /* bins of one value are sorted */
     if (rounds > LEAF_ROUNDS) return false;
     leaf_place_keys(s, leaf.count, key, range);
-    windows_sort(s.keys, leaf.count, rounds);
+    windows_sort<LEAF_THREADS>(s.keys, leaf.count, rounds);
     if (order_plain(a.order))
         leaf_store<0>(a, s, out, leaf.count);
     else
@@ -285,32 +283,6 @@ template <int ITEMS> static __device__ inline void leaf_sort_all(const msd_args 
     }
 }
 
-/* ---- Leaves whose keys are skewed ---- */
-
-/* RUNS: 1, and 2 if leaves are large. */
-template <int RUNS> static __device__ inline void leaf_merge_skewed(const msd_args &a)
-{
-    static_assert(SKEWED_LEAF_THREADS * merge_window<RUNS>::KEYS ==
-                      LEAF_THREADS * LEAF_ITEMS * RUNS,
-                  "a thread has a window of the leaf");
-    ukey *keys = (ukey *)shared_bytes;
-    wait_for_earlier();
-    const uint32_t me = threadIdx.x, leaves = a.lists.msd->skewed_leaves;
-    for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        const struct sort_leaf leaf = a.lists.leaves[a.lists.skewed_leaves[i]];
-        const ukey *in = keys_of(a.common, leaf.source) + leaf.begin;
-        ukey *out = (ukey *)a.common.keys_out + leaf.begin;
-#pragma unroll 8
-        for (uint32_t p = me; p < leaf.count; p += SKEWED_LEAF_THREADS)
-            keys[leaf_place(p)] = msd_load(a.common, leaf.source, in[p]);
-        block_merge<RUNS>(keys, leaf.count);
-#pragma unroll 8
-        for (uint32_t p = me; p < leaf.count; p += SKEWED_LEAF_THREADS)
-            out[p] = order_decode(a.common.order, keys[leaf_place(p)]);
-        __syncthreads(); /* shared memory may be written again */
-    }
-}
-
 /* ---- Kernels ---- */
 
 #define RESIDENT_OF(threads, blocks)                                                               \
@@ -325,26 +297,12 @@ extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS, LEAF_RESIDENT(SO
     leaf_sort_all<LEAF_ITEMS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_SKEWED_LEAF_THREADS,
-                                             RESIDENT_OF(SORT_SKEWED_LEAF_THREADS,
-                                                         SORT_SKEWED_LEAF_BLOCKS))
-    sort_msd_skewed_leaf(const __grid_constant__ msd_args a)
-{
-    leaf_merge_skewed<1>(a);
-}
-
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS,
                                              LEAF_RESIDENT(SORT_LEAF_LARGE_BLOCKS))
     sort_msd_leaf_large(const __grid_constant__ msd_args a)
 {
     leaf_sort_all<2 * LEAF_ITEMS>(a);
-}
-
-extern "C" __global__ void __launch_bounds__(SORT_SKEWED_LEAF_THREADS)
-    sort_msd_skewed_leaf_large(const __grid_constant__ msd_args a)
-{
-    leaf_merge_skewed<2>(a);
 }
 #endif
 

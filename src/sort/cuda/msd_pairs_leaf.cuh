@@ -170,7 +170,7 @@ static __device__ inline bool leaf_sort(struct pairs_leaf_shared &s, uint32_t co
     const uint32_t fill = (count + WINDOW - 1) / WINDOW * WINDOW;
     if (count + me < fill) s.order[leaf_place(count + me)] = ~0u;
     __syncthreads(); /* the words are placed by bin */
-    windows_sort(s.order, count, rounds);
+    windows_sort<LEAF_THREADS>(s.order, count, rounds);
     return true;
 }
 

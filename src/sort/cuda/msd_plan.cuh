@@ -18,6 +18,7 @@
 #if VAL_BYTES
 #include "sort/cuda/msd_pairs.cuh"
 #else
+#include "sort/cuda/lengths.cuh"
 #include "sort/cuda/msd.cuh"
 #include "sort/cuda/msd_value.cuh"
 #endif
@@ -114,7 +115,7 @@ struct msd_plan_shared {
     uint32_t large;                                              /* bins larger than a leaf */
     uint32_t bin[SORT_BINS], index[SORT_BINS], first[SORT_BINS]; /* of those */
 #if !VAL_BYTES
-    ukey bound[SORT_BINS + 1]; /* for digits by value: each bin's first key */
+    ukey bound[SORT_BINS + 1]; /* for digits by value or by length: each bin's first key */
 #endif
 };
 
@@ -155,10 +156,28 @@ static __device__ inline void msd_choose_digit(const msd_args &a, struct sort_se
     s.shift = top - s.bits;
 }
 
-/* A bin with too many keys becomes a segment of the next level. */
+#if !VAL_BYTES
+/* Digits by length make fewer levels if many keys have zeros in the first bits that differ: digits
+ * of bits would leave most of these keys in one bin.  But they divide fewer bits, which must be few
+ * enough for the remaining levels. */
+static __device__ inline void msd_choose_length(const msd_args &a, struct sort_segment &s,
+                                                uint64_t rest, int level)
+{
+    const uint32_t top = 64 - __clzll((long long)rest);
+    const struct length_map map = length_map_of(top, SORT_BINS);
+    if (top <= 2 * SORT_DIGIT_BITS ||
+        (int)(top - map.kept - 1) > (a.lists.levels - 1 - level) * SORT_DIGIT_BITS)
+        return;
+    s.known = SORT_BY_LENGTH;
+    s.shift = s.bits = top;
+}
+#endif
+
+/* A bin with too many keys becomes a segment of the next level; zeros: many keys have zeros in
+ * their first bits. */
 static __device__ inline uint32_t msd_add_segment(const msd_args &a, int level, uint64_t origin,
                                                   uint32_t begin, uint32_t count, uint32_t source,
-                                                  uint64_t rest, uint32_t *first_tile)
+                                                  uint64_t rest, bool zeros, uint32_t *first_tile)
 {
     struct sort_segment s = {};
     const uint32_t index = atomicAdd(&a.lists.msd->segments[level], 1);
@@ -172,6 +191,11 @@ static __device__ inline uint32_t msd_add_segment(const msd_args &a, int level, 
     (void)origin;
 #endif
     msd_choose_digit(a, s, rest, level);
+#if !VAL_BYTES
+    if (zeros) msd_choose_length(a, s, rest, level);
+#else
+    (void)zeros;
+#endif
     a.lists.segments[level & 1][index] = s;
     return index;
 }
@@ -199,19 +223,28 @@ struct bin_keys {
     uint64_t low, rest;
 };
 
+/* Whether the first keys of bins are in the plan's array. */
+template <int BY_VALUE> static __device__ inline bool msd_bounded(const struct sort_segment &s)
+{
+    return !VAL_BYTES && s.known & (SORT_BY_LENGTH | (BY_VALUE ? SORT_BY_VALUE : 0));
+}
+
 template <int BY_VALUE>
 static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shared &p,
                                                       const struct sort_segment &s,
                                                       const struct segment_keys &k, uint32_t bin)
 {
-    const uint64_t digits = (((uint64_t)1 << s.bits) - 1) << s.shift;
-    struct bin_keys keys = { (k.first & ~k.differ & ~digits) | (uint64_t)bin << s.shift,
-                             k.differ & (((uint64_t)1 << s.shift) - 1) };
+    struct bin_keys keys = {};
+    if (!msd_bounded<BY_VALUE>(s)) {
+        const uint64_t digits = (((uint64_t)1 << s.bits) - 1) << s.shift;
+        keys.low = (k.first & ~k.differ & ~digits) | (uint64_t)bin << s.shift;
+        keys.rest = k.differ & (((uint64_t)1 << s.shift) - 1);
+    }
 #if VAL_BYTES
     keys.low = pairs_origin(s); /* a leaf needs no keys, but this position */
     if (pairs_outside(s, bin)) keys.rest = k.differ;
 #else
-    if (BY_VALUE && s.known & SORT_BY_VALUE) {
+    if (msd_bounded<BY_VALUE>(s)) {
         const uint64_t low = p.bound[bin], high = (ukey)(p.bound[bin + 1] - 1);
         const uint64_t mask = bits_mask(bits_of(low ^ high));
         keys.rest = k.differ & mask;
@@ -273,14 +306,26 @@ static __device__ inline void msd_add_pieces(const msd_args &a, int level,
 #endif
 
 #if !VAL_BYTES
-/* The first key of each bin by value, and the first one after the last bin. */
+static __device__ inline struct length_map msd_length_map(const struct sort_segment &s)
+{
+    return s.known & SORT_BY_LENGTH ? length_map_of(s.bits, SORT_BINS >> (s.shift - s.bits))
+                                    : length_map{};
+}
+
+/* The first key of each bin by value or by length, and the first one after the last bin. */
+template <int BY_VALUE>
 static __device__ inline void msd_bounds(const msd_args &a, struct msd_plan_shared &p,
-                                         const struct sort_segment &s)
+                                         const struct sort_segment &s, ukey key)
 {
     const uint32_t first = (uint32_t)s.prefix, last = first + (1u << s.bits << s.shift);
+    const struct length_map map = msd_length_map(s);
     for (uint32_t bin = threadIdx.x; bin <= SORT_BINS; bin += blockDim.x)
-        p.bound[bin] =
-            value_first(a.common.order, value_map_of(a), min(first + (bin << s.shift), last));
+        if (s.known & SORT_BY_LENGTH)
+            p.bound[bin] = (key & ~(ukey)bits_mask(s.shift)) +
+                           length_map_first(map, min(bin, map.each << (s.shift - s.bits)));
+        else if (BY_VALUE)
+            p.bound[bin] =
+                value_first(a.common.order, value_map_of(a), min(first + (bin << s.shift), last));
     __syncthreads(); /* the keys are written */
 }
 #endif
@@ -314,13 +359,13 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
 #if VAL_BYTES
     if (is_bin && !packed) msd_add_pieces(a, level, s, bin);
 #else
-    const bool by_value = BY_VALUE && s.known & SORT_BY_VALUE;
-    if (by_value) msd_bounds(a, p, s);
+    const bool bounded = msd_bounded<BY_VALUE>(s);
+    const ukey key = msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
+    if (bounded) msd_bounds<BY_VALUE>(a, p, s, key);
     /* Keys with the same digit are equal if they differ in no lower bit, so the counts suffice. */
-    if (!by_value && !(differ & bits_mask(s.shift))) {
+    if (!bounded && !(differ & bits_mask(s.shift))) {
         if (bin == 0) {
-            const ukey e = msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
-            at->prefix = e & ~(bits_mask(s.bits) << s.shift);
+            at->prefix = key & ~(bits_mask(s.bits) << s.shift);
             at->moves = SORT_WRITTEN;
         }
         __syncthreads(); /* shared memory may be written again */
@@ -332,9 +377,7 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
 #if VAL_BYTES
     const struct segment_keys known = { 0, differ };
 #else
-    const struct segment_keys known = {
-        msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]), differ
-    };
+    const struct segment_keys known = { key, differ };
 #endif
     /* Adjacent bins share a leaf while they begin in the same half of one. */
     const uint32_t most = msd_leaf(a), join = most / 2;
@@ -356,20 +399,28 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
         p.first[i] = leaf;
         if (rest)
             p.index[i] = msd_add_segment(a, level + 1, keys.low, s.begin + before, count, source,
-                                         rest, &p.first[i]);
+                                         rest, s.moves == SORT_ZEROS_BELOW, &p.first[i]);
     }
     __syncthreads(); /* leaves and large bins are known */
     if (leaves && !large) {
         const uint32_t next = bit_above(p.begins, bin), last = bit_below(p.filled, next);
-        uint64_t low = keys.low, span = (uint64_t)(last - bin) << s.shift | rest;
+        uint64_t low = keys.low, span = 0, digits = 0;
+        bool evenly = level < MSD_EVEN_LEVELS;
 #if !VAL_BYTES
-        if (by_value) {
+        if (bounded) {
             low = p.bound[bin];
             span = (ukey)(p.bound[last + 1] - 1) - low;
-        }
+            const struct length_map map = msd_length_map(s);
+            if (s.known & SORT_BY_LENGTH)
+                evenly = evenly && map.skip == 0 && (last - bin) >> map.kept == 0;
+        } else
 #endif
+        {
+            span = (uint64_t)(last - bin) << s.shift | rest;
+            digits = bits_mask(s.bits) << s.shift;
+        }
         msd_add_leaf(a, p.leaves + leaf, s.begin + before, p.begin[next] - before, source, low,
-                     span, differ | bits_mask(s.bits) << s.shift, level < MSD_EVEN_LEVELS);
+                     span, differ | digits, evenly);
     }
     msd_add_large<BY_VALUE>(a, level + 1, p, s, known, source);
     __syncthreads(); /* shared memory may be written again */

@@ -245,7 +245,7 @@ static ech_status add_leaves(const struct sort_build *b)
         add_leaf(b, module, "sort_msd_leaf", leaves, SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES(0));
         add_leaf(b, module, "sort_msd_skewed_leaf",
                  echi_cuda_least(leaves, SORT_SKEWED_LEAF_BLOCKS * processors),
-                 SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * 64);
+                 SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_SHARED_BYTES(0));
     }
 done:
     return status;

@@ -22,6 +22,7 @@
 
 #include "core/index.h"
 #include "sort/cuda/msd.h"
+#include "sort/divide_sizes.h"
 
 enum {
     SORT_GROUPS_THREADS = 256,
@@ -94,8 +95,8 @@ struct sort_long {
     struct sort_lists lists;
     uint64_t segments, tiles, leaves; /* capacity of the lists */
     uint32_t tile, leaf;
-    uint32_t shift;       /* of the first digit */
-    const uint32_t *tops; /* NULL, or the keys of each segment agree in the bits from this one up */
+    uint32_t top;         /* the keys of each segment agree in the bits from this one up */
+    const uint32_t *tops; /* NULL, or this bit for each segment, with ECHI_TOP_CUT */
     uint32_t global; /* generated indices are 1 + the position relative to base, not the position in
                         the group */
 };

@@ -168,8 +168,7 @@ static struct sort_long long_lists(const struct groups_build *b, uint64_t base, 
                                .leaves = p->plan.msd.leaves,
                                .tile = (uint32_t)p->plan.msd.tile,
                                .leaf = echi_sort_msd_leaf(&p->plan),
-                               .shift = (top_bit ? top_bit : 8 * (uint32_t)p->rest.key_bytes) -
-                                        SORT_DIGIT_BITS,
+                               .top = top_bit ? top_bit : 8 * (uint32_t)p->rest.key_bytes,
                                .tops = b->r->tops,
                                .global = p->index };
 }

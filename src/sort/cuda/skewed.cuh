@@ -25,6 +25,7 @@ enum {
     SKEWED_KEYS = 2 * SKEWED_THREADS, /* of the sample */
     SKEWED_BITS = SORT_SKEWED_BITS(KEY_BYTES, VAL_BYTES),
     SKEWED_SHARE = SORT_SKEWED_SHARE(KEY_BYTES, VAL_BYTES),
+    SKEWED_LENGTH_BITS = 12,         /* the same for skewed_by_length() */
     SKEWED_NEAR = 64,                /* keys of a sample, whose distance shows how dense keys are */
     SKEWED_DENSE = 45,               /* of 100 keys are so dense that passes are faster */
     SKEWED_TAIL = VAL_BYTES ? 8 : 0, /* keys at each end that may be outside the range of digits */
@@ -161,6 +162,25 @@ static __device__ inline bool skewed_found(const msd_args &a, ukey *keys, ukey (
     return skewed || equal;
 #endif
 }
+
+#if !VAL_BYTES
+/* Whether bins by length divide the keys of a sorted sample well: few adjacent ones share many bits
+ * below the first bit of their distance from `low`. */
+static __device__ inline bool skewed_by_length(const ukey *keys, const ukey (&e)[2], ukey low)
+{
+    const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
+    const ukey after[] = { e[1], keys[next] };
+    int different = 0, sharing = 0;
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        const ukey differ = e[k] ^ after[k];
+        different += __syncthreads_count(differ != 0);
+        sharing += __syncthreads_count(differ != 0 && bits_of(after[k] - low) >=
+                                                          bits_of(differ) + SKEWED_LENGTH_BITS);
+    }
+    return sharing * 100 < different * SKEWED_SHARE;
+}
+#endif
 
 #if PAIRS_PACKED
 /* The number of low bits in which the keys of the sorted sample differ, if msd_packed.cuh may sort
