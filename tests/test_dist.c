@@ -145,9 +145,9 @@ static void tight_case(void)
 
 /* ---- Keys that are not evenly distributed, or in order ---- */
 
-enum uneven { LENGTHS, CLUSTERS, HALF_EQUAL, RISING, FALLING, NARROW, UNEVEN };
-static const char *const uneven_names[] = { "lengths", "clusters", "half equal",
-                                            "rising",  "falling",  "narrow" };
+enum uneven { LENGTHS, CLUSTERS, HALF_EQUAL, RISING, FALLING, NARROW, HALVES, UNEVEN };
+static const char *const uneven_names[] = { "lengths", "clusters", "half equal", "rising",
+                                            "falling", "narrow",   "halves" };
 
 static uint64_t uneven_key(enum uneven kind, size_t i, size_t n, int bits, struct rng *rng)
 {
@@ -164,6 +164,9 @@ static uint64_t uneven_key(enum uneven kind, size_t i, size_t n, int bits, struc
         return i * step >> (64 - bits);
     case NARROW: /* fewer keys than ranges that are counted */
         return 8100 + (x & 1 ? 50 : x / 2 % 200);
+    case HALVES: /* of random lengths */
+        return uneven_key(LENGTHS, i, n, bits / 2, rng) << bits / 2 |
+               uneven_key(LENGTHS, i, n, bits / 2, rng);
     default:
         return (n - i) * step >> (64 - bits);
     }
@@ -172,9 +175,12 @@ static uint64_t uneven_key(enum uneven kind, size_t i, size_t n, int bits, struc
 static void uneven_case(ech_dtype dtype, enum uneven kind, int ranks)
 {
     struct rng rng = dist_seed("uneven", dtype, (int)kind, ranks);
-    const size_t total = 10000 + (size_t)rng_below(&rng, 20000), bytes = ech_dtype_bytes(dtype);
+    const size_t bytes = ech_dtype_bytes(dtype);
+    /* buckets of many keys with few values of the first half */
+    const size_t least = kind == HALVES && dtype == ECH_U64 && ranks == 2 ? 300000 : 10000;
+    const size_t total = least + (size_t)rng_below(&rng, 20000);
     const enum dist_division division = (enum dist_division)rng_below(&rng, DIST_DIVISIONS);
-    const int descending = (int)rng_below(&rng, 3) == 0;
+    const int descending = (int)rng_below(&rng, 3) == 0 && kind != HALVES;
     const bool pairs = kind == NARROW || (kind == RISING && rng_below(&rng, 2));
     if (!dist_drawn(pairs ? "uneven pairs" : "uneven", ranks, total, false)) return;
     if (!test_begin("sort%s(%s,n=%zu,%s,ranks=%d,division=%s%s,partition) on %s",

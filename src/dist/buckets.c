@@ -11,6 +11,7 @@
 enum {
     BINS = ECHI_DIVIDE_BINS,
     LEAST_BITS = 7, /* of a divided bin */
+    FEW = 4,        /* a quarter of the elements */
     PARTS = 8       /* of a share, each a group: of 4 to 32, the fastest; H200 */
 };
 
@@ -145,33 +146,60 @@ static bool is_constant(const struct echi_partition *p, uint32_t bin)
 
 /* ---- Bins with many elements ---- */
 
-/* Whether a bin has too many elements: shared elements are sorted by all ranks, and buckets should
- * have about equally many.  The keys of the others differ in few bits. */
-static bool is_crowded(const struct echi_partition *p, uint32_t bin, uint64_t most)
+/* The maximum numbers of elements of bins that are not divided. */
+struct most {
+    uint64_t shared; /* because all ranks sort these elements */
+    uint64_t owned;  /* of one rank: because buckets should have about equally many */
+};
+
+/* Whether a bin of one rank has more elements than this, whose keys differ in more than few
+ * bits. */
+static bool is_large(const struct echi_partition *p, uint32_t bin, uint64_t most)
 {
-    if (p->bins[bin].shift == 0 || p->start[bin + 1] - p->start[bin] <= most) return false;
-    return is_shared(p, bin) || p->bins[bin].shift > ECHI_PARTITION_LEAST_TOP;
+    return !is_shared(p, bin) && p->bins[bin].shift > ECHI_PARTITION_LEAST_TOP &&
+           p->start[bin + 1] - p->start[bin] > most;
 }
 
-void echi_partition_lengths(struct echi_partition *p, uint64_t most, uint32_t *lengths)
+/* Another count and a slower move cost more time than another level of the sort of a bucket, unless
+ * many elements would need that level.  But a bucket must not be larger than a group. */
+static struct most most_of(const struct echi_partition *p, uint64_t most)
 {
-    const uint32_t bits = (uint32_t)(p->shift + ECHI_DIVIDE_BIN_BITS);
+    const uint64_t group = p->d->total / (uint64_t)p->d->ranks / (2 * PARTS);
+    uint64_t sum = 0;
+    for (uint32_t b = 0; b < p->n_bins; b++)
+        if (is_large(p, b, most)) sum += p->start[b + 1] - p->start[b];
+    return (struct most){ most, sum <= p->d->total / FEW && most < group ? group : most };
+}
+
+static bool is_crowded(const struct echi_partition *p, uint32_t bin, struct most most)
+{
+    if (!is_shared(p, bin)) return is_large(p, bin, most.owned);
+    return p->bins[bin].shift != 0 && p->start[bin + 1] - p->start[bin] > most.shared;
+}
+
+uint32_t echi_partition_lengths(uint32_t bits)
+{
+    uint32_t lengths = 0;
+    while (ECHI_DIVIDE_LENGTH_BINS(lengths + 1, bits) <= BINS) lengths++;
+    return lengths;
+}
+
+bool echi_partition_near(const struct echi_partition *p, uint64_t most)
+{
     uint64_t first = 0;
     for (int r = 0; r < p->d->ranks; r++) first += count_of(p, (size_t)r, 0);
-    *lengths = 0;
-    if (first <= most || p->shift == 0) return;
-    while (ECHI_DIVIDE_LENGTH_BINS(p->lengths + 1, bits) <= BINS) p->lengths++;
-    *lengths = p->lengths;
+    return first > most && p->shift > 0;
 }
 
-bool echi_partition_divide(struct echi_partition *p, uint64_t most, uint32_t *first_node)
+bool echi_partition_divide(struct echi_partition *p, uint64_t limit, uint32_t *first_node)
 {
     struct echi_divide_table *table = p->table;
     uint32_t count, bits = ECHI_DIVIDE_BIN_BITS, at = table->entries;
     find_bins(p);
+    struct most most = most_of(p, limit);
     *first_node = table->nodes;
     if (table->entries == ECHI_DIVIDE_SLOTS) return false;
-    for (count = ECHI_DIVIDE_NEW + 1; count > ECHI_DIVIDE_NEW; most *= 2) {
+    for (;; most = (struct most){ 2 * most.shared, 2 * most.owned }) {
         count = 0;
         for (uint32_t b = 0; b < p->n_bins; b++) count += is_crowded(p, b, most);
         if (count <= ECHI_DIVIDE_NEW) break;

@@ -66,6 +66,7 @@ bool echi_partition_can(const struct echi_dist_sort *s, const struct echi_backen
 
 struct range {
     uint64_t low, high;
+    uint64_t near;       /* echi_divide.near */
     uint64_t gathers;    /* elements of shared bins on all ranks that this rank can gather */
     int32_t can, direct; /* direct: the other ranks can read this rank's memory */
     int32_t ordered;     /* the keys may be in order */
@@ -103,7 +104,7 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
     ech_ctx *ctx = run->d->ctx;
     struct echi_divide *divide = &run->divide;
     ech_status status = ECH_OK;
-    *range = (struct range){ .low = ~(uint64_t)0 };
+    *range = (struct range){ .low = ~(uint64_t)0, .near = UINT64_MAX };
     run->ops = ctx->backend->divide;
     if (!can_run(run)) return ECH_OK;
     if (!s->divides) return ECH_OK; /* the workspace has no room */
@@ -125,6 +126,7 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
     if (s->n == 0) return ECH_OK;
     if (run->ops) status = run->ops->range(ctx, divide);
     range->ordered = range->ordered && divide->ordered;
+    range->near = divide->near;
     range->low = divide->low;
     range->high = last_of(divide->low, divide->bits);
     return status;
@@ -133,15 +135,19 @@ static ech_status own_range(struct echi_partition_run *run, struct range *range)
 /* The range of all samples; false if a rank cannot divide its elements. */
 static bool common_range(struct echi_partition_run *run)
 {
-    struct range all = {
-        .low = ~(uint64_t)0, .gathers = UINT64_MAX, .direct = 1, .ordered = 1, .counts = 1
-    };
+    struct range all = { .low = ~(uint64_t)0,
+                         .near = UINT64_MAX,
+                         .gathers = UINT64_MAX,
+                         .direct = 1,
+                         .ordered = 1,
+                         .counts = 1 };
     for (int r = 0; r < run->d->ranks; r++) {
         struct range of;
         memcpy(&of, run->d->comm->notes[r].note, sizeof of);
         if (!of.can) return false;
         if (of.low < all.low) all.low = of.low;
         if (of.high > all.high) all.high = of.high;
+        if (of.near < all.near) all.near = of.near;
         all.direct = all.direct && of.direct;
         all.ordered = all.ordered && of.ordered;
         all.counts = all.counts && of.counts;
@@ -151,6 +157,8 @@ static bool common_range(struct echi_partition_run *run)
     while (bits < 8 * run->key_bytes && all.low >> bits != all.high >> bits) bits++;
     run->divide.bits = bits;
     run->divide.low = bits == 64 ? 0 : all.low >> bits << bits;
+    run->near = run->divide.low == 0 && !echi_partition_has_values(run) &&
+                bits > ECHI_DIVIDE_BIN_BITS && all.near + ECHI_DIVIDE_BIN_BITS <= bits;
     run->direct = all.direct;
     run->queues = !all.direct && run->ops && !echi_partition_has_values(run) &&
                   echi_comm_queues(run->d->comm);
@@ -395,7 +403,9 @@ static ech_status count_all(struct echi_partition_run *run, uint32_t *counts)
 {
     struct echi_dist *d = run->d;
     struct echi_partition *p = &run->p;
-    ech_status status = count(run, counts);
+    ech_status status = ECH_OK;
+    if (run->near) p->lengths = run->divide.lengths = echi_partition_lengths(run->divide.bits);
+    status = count(run, counts);
     uint64_t outside = p->outside;
     uint32_t node = 0;
     TRY(echi_comm_agree(d->ctx, d->comm, status, &outside, sizeof outside));
@@ -404,9 +414,10 @@ static ech_status count_all(struct echi_partition_run *run, uint32_t *counts)
     p->table->entries = BINS;
     TRY(echi_comm_allgather(d->ctx, d->comm, counts, echi_partition_counts(p),
                             BINS * sizeof *counts));
-    if (!echi_partition_has_values(run))
-        echi_partition_lengths(p, most_keys(run), &run->divide.lengths);
-    if (p->lengths) TRY(count_more(run, 0, counts));
+    if (!echi_partition_has_values(run) && !p->lengths && echi_partition_near(p, most_keys(run))) {
+        p->lengths = run->divide.lengths = echi_partition_lengths(run->divide.bits);
+        TRY(count_more(run, 0, counts));
+    }
     while (!echi_partition_has_values(run) && echi_partition_divide(p, most_keys(run), &node))
         TRY(count_more(run, node, counts));
     if (echi_partition_has_values(run)) echi_partition_divide(p, d->total, &node);

@@ -89,12 +89,16 @@ bool echi_partition_allocate(struct echi_partition *p, const struct echi_dist *d
 /* Where the counts of the last ECHI_DIVIDE_BINS entries are: [ranks][ECHI_DIVIDE_BINS]. */
 uint32_t *echi_partition_counts(const struct echi_partition *p);
 
-/* Chooses bins by lengths if the first bin has more than `most` elements: *lengths. */
-void echi_partition_lengths(struct echi_partition *p, uint64_t most, uint32_t *lengths);
+/* The bits that bins by lengths keep, in a range of 2^bits keys. */
+uint32_t echi_partition_lengths(uint32_t bits);
 
-/* Divides the bins that have more than `most` elements, if there are some: p->table has
- * ECHI_DIVIDE_BINS more entries, of the nodes from *first_node on.  All counts are set. */
-bool echi_partition_divide(struct echi_partition *p, uint64_t most, uint32_t *first_node);
+/* Whether the first bin has more than `most` elements. */
+bool echi_partition_near(const struct echi_partition *p, uint64_t most);
+
+/* Divides the bins that have more than `limit` elements, if there are some: p->table has
+ * ECHI_DIVIDE_BINS more entries, of the nodes from *first_node on.  All counts are set.  Bins of
+ * one rank may have more elements. */
+bool echi_partition_divide(struct echi_partition *p, uint64_t limit, uint32_t *first_node);
 
 /* Chooses buckets of at most `most` elements, or one bin; false if there are too many.
  * echi_partition_divide() has found nothing to divide. */
@@ -118,6 +122,7 @@ struct echi_partition_run {
     bool direct;              /* ranks can read each other's memory */
     bool queues;              /* otherwise: exchanges can overlap with sorts */
     bool ordered;             /* the keys may be in order */
+    bool near;                /* many keys of a sample are in the first bin */
     bool tries;               /* elements with values can be counted before they are sorted */
 };
 

@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = ECHI_PARTITION_GROUPS /* maximum number of groups */ };
+enum {
+    GROUPS = ECHI_PARTITION_GROUPS, /* maximum number of groups */
+    LEAST_CUT = 16                  /* keys of fewer bits are divided by bits */
+};
 
 typedef struct echi_partition_run run_t;
 
@@ -47,8 +50,31 @@ ech_status echi_partition_move(run_t *run)
 /* The buckets of this rank, in groups that are copied and sorted one after another. */
 struct groups {
     uint32_t count, from[GROUPS + 1];
-    uint64_t offsets[ECHI_PARTITION_OFFSETS]; /* of group g, from from[g] - from[0] + g on */
+    /* offsets: of group g, from from[g] - from[0] + g on; tops: from from[g] - from[0] on */
+    struct echi_partition_segments segments;
 };
+
+/* The bit from which on the keys of a bucket agree. */
+static int top_of(const run_t *run, uint32_t i)
+{
+    const int all = (int)(8 * run->key_bytes), top = run->p.buckets[i].top;
+    return top < 0 || top > all ? all : top;
+}
+
+/* The same, and where the first digit cuts the keys, if most keys have zeros below run->divide.cut:
+ * there, if a bucket has few values of the bits above it; or at the top, if its keys are those
+ * zeros. */
+static uint32_t segment_top(const run_t *run, uint32_t i)
+{
+    const struct echi_bucket *bucket = &run->p.buckets[i];
+    const uint32_t top = (uint32_t)top_of(run, i), cut = run->divide.cut;
+    if (cut <= LEAST_CUT || top <= LEAST_CUT || bucket->top < 0) return top;
+    if (top > cut) return top - cut <= ECHI_TOP_UPPER ? top | cut << ECHI_TOP_CUT : top;
+    const uint64_t first = run->divide.low + run->p.bins[bucket->bin].offset;
+    const uint64_t above = top == 64 ? 0 : first >> top;
+    const uint64_t below_cut = ((uint64_t)1 << (cut - top)) - 1;
+    return above & below_cut ? top : top | top << ECHI_TOP_CUT;
+}
 
 static void make_groups(const run_t *run, struct groups *g)
 {
@@ -62,19 +88,13 @@ static void make_groups(const run_t *run, struct groups *g)
     for (; i < p->n_buckets && p->buckets[i].owner == me; i++) {
         if (p->buckets[i].group == g->count) {
             g->count++;
-            g->offsets[at++] = elements = 0;
+            g->segments.offsets[at++] = elements = 0;
         }
         elements += p->buckets[i].count;
-        g->offsets[at++] = elements;
+        g->segments.offsets[at++] = elements;
+        g->segments.tops[i - g->from[0]] = segment_top(run, i);
         g->from[g->count] = i + 1;
     }
-}
-
-/* The bit from which on the keys of a bucket agree. */
-static int top_of(const run_t *run, uint32_t i)
-{
-    const int all = (int)(8 * run->key_bytes), top = run->p.buckets[i].top;
-    return top < 0 || top > all ? all : top;
 }
 
 static struct echi_sort_segments request_of(const struct echi_dist_sort *s, size_t n, size_t groups,
@@ -119,6 +139,7 @@ struct part {
     uint32_t from, to;
     char *keys, *keys_out, *values, *values_out;
     const uint64_t *offsets; /* of the buckets, in memory of the device */
+    const uint32_t *tops;
     size_t n;
 };
 
@@ -134,8 +155,9 @@ static struct part part_of(const run_t *run, const struct groups *g, uint32_t gr
     part.keys_out = keys_out + (share->low.n + first) * run->key_bytes;
     part.values = echi_after(s->got_values, first * s->value_bytes);
     part.values_out = echi_after(s->values_out, (share->low.n + first) * s->value_bytes);
-    part.offsets = (const uint64_t *)s->offsets + skip;
-    part.n = (size_t)g->offsets[skip + part.to - part.from];
+    part.offsets = s->segments->offsets + skip;
+    part.tops = s->segments->tops + (part.from - g->from[0]);
+    part.n = (size_t)g->segments.offsets[skip + part.to - part.from];
     return part;
 }
 
@@ -152,6 +174,7 @@ static ech_status sort_keys(run_t *run, const struct part *part)
     request.sort.keys_in = part->keys;
     request.sort.keys_out = part->keys_out;
     request.offsets = part->offsets;
+    request.tops = part->tops;
     ech_status status = echi_operation_workspace(operation, &request, &need);
     if (status == ECH_OK && need > run->s->inner_bytes)
         status = echi_allocate(ctx, need, "a distributed sort", &owned);
@@ -351,8 +374,7 @@ ech_status echi_partition_finish(run_t *run)
     else
         status = echi_fail(ctx, ECH_ERR_MEMORY, "out of memory: groups of buckets");
     if (status == ECH_OK && g->count)
-        status = ech_copy(ctx, run->s->offsets, g->offsets,
-                          (g->from[g->count] - g->from[0] + g->count) * sizeof *g->offsets);
+        status = ech_copy(ctx, run->s->segments, &g->segments, sizeof g->segments);
     if (run->queues)
         TRY(echi_comm_agree(ctx, run->d->comm, status, NULL, 0));
     else if (!run->direct)

@@ -152,7 +152,7 @@ ech_status echi_dist_sort_plan(struct echi_dist_sort *s, const char *device, int
     if (s->divides) {
         struct echi_layout inner = { .base = s->inner };
         s->divide = echi_part(layout, s->divide_bytes, 1);
-        s->offsets = echi_part(layout, ECHI_PARTITION_OFFSETS, sizeof(uint64_t));
+        s->segments = echi_part(layout, 1, sizeof *s->segments);
         if (layout->base) lay_out_shared(s, &inner);
     }
     if (layout->overflow)

@@ -39,8 +39,9 @@ struct echi_dist_sort {
     bool top;     /* not that sort */
     enum echi_dist_method method;
     void *all_keys, *all_values, *sorted_keys, *sorted_values; /* of gather.c */
-    size_t most;            /* elements for which there is room in these; 0: not yet known */
-    void *divide, *offsets; /* of partition.c */
+    size_t most;  /* elements for which there is room in these; 0: not yet known */
+    void *divide; /* of partition.c */
+    struct echi_partition_segments *segments; /* the same, in memory of the device */
     void *shared_in, *shared_values_in, *shared_out, *shared_values_out, *shared_work;
     size_t divide_bytes, shared_bytes; /* of divide and of shared_work */
     bool divides;                      /* there is room for these */
@@ -86,6 +87,12 @@ enum {
     /* Elements, at most, between what a rank sends of different groups to one rank. */
     ECHI_PARTITION_GAPS = ECHI_PARTITION_GROUPS * ECHI_PARTITION_ALIGN / 4,
     ECHI_PARTITION_OFFSETS = ECHI_DIVIDE_BUCKETS + ECHI_PARTITION_GROUPS
+};
+
+/* The buckets of a rank, for sort/segments.h. */
+struct echi_partition_segments {
+    uint64_t offsets[ECHI_PARTITION_OFFSETS]; /* of each group, one more than it has buckets */
+    uint32_t tops[ECHI_DIVIDE_BUCKETS];       /* echi_sort_segments.tops */
 };
 
 /* Whether a backend can divide the keys of this rank. */
