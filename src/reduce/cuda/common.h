@@ -43,7 +43,9 @@ enum {
     REDUCE_ALONE_CHUNKS = 64,   /* arrays of at most so many chunks have no shared segments; */
     REDUCE_BLOCK_CHUNKS = 128,  /* ... of at most so many, sums: the warps of a block share them */
     REDUCE_ITEM_CHUNKS = 32,    /* unit of a long segment that a block processes at a time */
-    REDUCE_MOST_CHUNKS = 256    /* maximum of an item */
+    REDUCE_MOST_CHUNKS = 256,   /* maximum of an item */
+    REDUCE_DIGITS = 16,         /* of a binary counter of values */
+    REDUCE_PART_BYTES = 4224    /* shared memory per warp for variances */
 };
 
 /* Whether blocks list or share long segments: sums only, because this makes a kernel larger. */
@@ -55,14 +57,23 @@ struct reduce_item {
     uint32_t group, groups;     /* number of this item, and of the segment's items: consecutive */
 };
 
+/* Shared memory of a block of reduce_long: at most so many chunks, with values of `words`. */
+#define REDUCE_SHARED_BYTES(words, chunks)                                                         \
+    (sizeof(struct reduce_item) * REDUCE_WARPS + 16 +                                              \
+     8 * (words) * (REDUCE_WARPS * REDUCE_DIGITS + (chunks)))
+
 /* Long segments that are listed for blocks to share; zero before and after. */
 struct reduce_counts {
-    uint64_t items;    /* in the list, if the next launch shares them */
-    uint64_t state;    /* otherwise the numbers of items in it, << 32, and of those taken */
-    uint32_t finished; /* items */
-    uint32_t lock;     /* 1: a thread extends or empties the list */
-    uint32_t blocks;   /* of reduce_long that have finished */
+    uint64_t items;  /* in the list, if the next launch shares them */
+    uint64_t state;  /* otherwise << 32, plus the number of blocks that have listed segments; 0 when
+                        all items are finished */
+    uint32_t blocks; /* of reduce_long that have finished */
     uint32_t unused;
+};
+
+/* Items of the list, in workspace: the first block sets them to 0. */
+struct reduce_turns {
+    uint32_t taken, finished;
 };
 
 /* The argument of every kernel of the reduction. */
@@ -80,17 +91,19 @@ struct reduce_args {
     uint32_t long_chunks; /* segments of more chunks are listed for reduce_long */
     uint32_t row_lanes;   /* rows of full vectors: threads per row; otherwise 0 */
     uint32_t row_share;   /* ... log2 of the warps that share 32 rows */
+    uint32_t scans;       /* blocks that list long segments, before those of one segment each */
     /* For reduce_long: */
     uint32_t per_block; /* a block takes a segment, and lists long ones; otherwise items are listed,
                            or of rows */
     uint64_t row_items; /* items per row; 0: items are listed */
-    uint32_t item;      /* chunks that a block processes at a time: a power of two */
+    uint32_t item;      /* chunks that a block processes at a time: if the order matters, 2^k */
     uint32_t warps;     /* of a block */
     uint64_t *partials; /* [items][words of a value] */
     uint32_t *done;     /* [rows] or [items]: number of finished parts; zero before and after */
     struct reduce_item *items;
     uint64_t capacity; /* of items */
     struct reduce_counts *counts;
+    struct reduce_turns *turns;
     uint64_t *data_error;
     uint32_t kind; /* of reduce_other_* */
     struct echi_reduce_rule rule;

@@ -117,6 +117,7 @@ static __device__ inline uint32_t word_add(uint32_t x, uint32_t y)
 static __device__ inline uint32_t word_encode(const struct echi_order &o, uint32_t w)
 {
 #if KEY_BITS == 16
+    if (!(o.float_mask | o.shift)) return w ^ spread(o.sign) ^ spread(o.flip);
     uint32_t negative = (w >> 15 & 0x00010001u) * 0xffffu & spread(o.float_mask);
     return word_sub(w ^ (negative | spread(o.sign)), spread(o.shift)) ^ spread(o.flip);
 #else

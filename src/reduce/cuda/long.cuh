@@ -6,8 +6,8 @@
  *     partials   p0               p1               p2               folded by the block that
  *                                                                   finishes the row's last item
  *
- * Or a block reduces a segment.  Blocks first list their long segments, and at the end share the
- * items of all of them; a block that lists items takes them itself if no other one does.
+ * Or a block reduces a segment.  The first blocks only list the items of long segments.  If all are
+ * listed, each block takes items at its end until none is left.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,19 +23,36 @@ struct chunk_sums {
     uint64_t sum[2 * SUMS_CHUNKS][33]; /* [32]: the center; the 33rd column avoids bank conflicts */
 };
 
-template <int KIND> struct long_shared {
-    struct packed<KIND> chunks[REDUCE_MOST_CHUNKS];       /* of the item */
-    struct packed<KIND> digits[REDUCE_WARPS][DIGITS];     /* also the values of a block's segment */
-    __align__(16) struct reduce_item items[REDUCE_WARPS]; /* the item of each warp */
-    uint32_t last;                                        /* this block finishes its row */
-    uint32_t taken;                                       /* an item of the list */
-    uint64_t bounds[2][2]; /* start and end of the block's segment, and of its next one */
-    /* Each warp's lanes of some chunks, or the item's last chunk; if is_staged(). */
-    __align__(16) union {
-        struct chunk_sums sums;
-        struct vector lines[ECHI_CHUNK_LINES][32];
-    } parts[is_staged<KIND>() ? (int)REDUCE_WARPS : 1];
+/* Each warp's lanes of some chunks, or the item's last chunk; if is_staged(). */
+union long_parts {
+    struct chunk_sums sums;
+    struct vector lines[ECHI_CHUNK_LINES][32];
 };
+
+static_assert(sizeof(union long_parts) == REDUCE_PART_BYTES, "the host computes with this size");
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+/* The block's data in dynamic shared memory, with as many chunks as the launch needs; then, if
+ * is_staged(), the parts of all warps.  A small one leaves more of the L1 cache for loads. */
+template <int KIND> struct __align__(16) long_shared
+{
+    struct reduce_item items[REDUCE_WARPS]; /* the item of each warp */
+    uint32_t last;                          /* this block finishes its row */
+    uint32_t taken;                         /* an item of the list */
+    uint32_t unused[2];
+    struct packed<KIND> digits[REDUCE_WARPS * REDUCE_DIGITS]; /* also a block's segment's values */
+    struct packed<KIND> chunks[REDUCE_MOST_CHUNKS];           /* of the item */
+};
+
+/* Without fold_sums(), only the warp with the last chunk uses them. */
+template <int KIND> static __device__ inline union long_parts &parts_of_warp(bool per_warp)
+{
+    return (
+        (union long_parts
+             *)(shared_bytes +
+                sizeof(struct long_shared<KIND>)))[folds_sums<KIND>() || per_warp ? warp_id() : 0];
+}
 
 static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CHUNKS,
               "each warp of a block has places for a row that is not long");
@@ -159,7 +176,7 @@ static __device__ inline uint32_t share_full(const struct reduce_args &a,
     const ukey *x = (const ukey *)a.in + p.begin;
     uint32_t chunk = p.first, kept = 0;
     if (!can_stage<KIND>(a, x)) return chunk;
-    struct chunk_sums &sums = s.parts[warp_id()].sums;
+    struct chunk_sums &sums = parts_of_warp<KIND>(true).sums;
 #pragma unroll 1
     for (; chunk < full; chunk += p.step) {
         struct lanes<KIND> lanes;
@@ -187,7 +204,7 @@ share_chunks(const struct reduce_args &a, struct long_shared<KIND> &s, const str
     struct lanes<KIND> lanes;
     lanes_start(lanes);
     uint32_t chunk = p.first;
-    if (is_staged<KIND>()) {
+    if (folds_sums<KIND>()) {
         chunk = share_full<KIND>(a, s, p);
         if (chunk != p.first) v = value_kept<KIND>(&s.chunks[p.place + chunk - p.step]);
     }
@@ -200,9 +217,11 @@ share_chunks(const struct reduce_args &a, struct long_shared<KIND> &s, const str
         } else {
             const ukey *x = (const ukey *)a.in + p.begin + first;
             if (is_staged<KIND>() && here < CHUNK && can_stage<KIND>(a, x))
-                v = chunk_staged<KIND>(a, s.parts[warp_id()].lines, x, here);
+                v = chunk_staged<KIND>(a, parts_of_warp<KIND>(p.step == 1).lines, x, here);
+            else if (has_common<KIND>() && KEY_BITS >= 32 && a.offsets)
+                v = reduce_chunk<KIND, LONG_SEGMENTS>(a, p.begin + first, first, here);
             else
-                v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
+                v = reduce_chunk<KIND, LONG_ROWS>(a, p.begin + first, first, here);
             if (lane_id() == 0) value_keep<KIND>(&s.chunks[p.place + chunk], v);
         }
     }
@@ -217,7 +236,7 @@ reduce_share(const struct reduce_args &a, struct long_shared<KIND> &s, const str
 {
     const struct value v =
         value_any_place<KIND>()
-            ? value_of_any<KIND>(a, (const ukey *)a.in + p.begin, p.n, p.first, p.step)
+            ? value_in_any_order<KIND>(a, (const ukey *)a.in + p.begin, p.n, p.first, p.step)
             : share_chunks<KIND>(a, s, p);
     if (value_any_order<KIND>() && lane_id() == 0)
         value_keep<KIND>(&s.chunks[p.place + p.first], v);
@@ -270,10 +289,11 @@ static __device__ inline struct value fold_partials(const struct reduce_args &a,
             for (int i = 0; i < half; i++) v[i] = value_merge<KIND>(a, v[2 * i], v[2 * i + 1]);
         const uint64_t lanes = (count - tile * TILE + EACH - 1) / EACH;
         sum = value_fold_some<KIND>(a, v[0], lanes < 32 ? (uint32_t)lanes : 32);
-        if (run > 1 && lane_id() == 0) count_up<KIND>(a, s.digits[warp], done, sum);
+        if (run > 1 && lane_id() == 0)
+            count_up<KIND>(a, s.digits + warp * REDUCE_DIGITS, done, sum);
         done++;
     }
-    if (run > 1 && lane_id() == 0) sum = count_end<KIND>(a, s.digits[warp], done);
+    if (run > 1 && lane_id() == 0) sum = count_end<KIND>(a, s.digits + warp * REDUCE_DIGITS, done);
     if (lane_id() == 0) value_keep<KIND>(&s.chunks[warp], sum);
     __syncthreads(); /* the values of all warps are written */
     return fold_shared<KIND>(a, s.chunks, a.warps);
@@ -294,51 +314,18 @@ static __device__ inline bool leave_partial(const struct reduce_args &a,
     return s.last;
 }
 
-/* What a block per segment keeps between segments. */
-struct own_segments {
-    uint32_t turn; /* 0 and 1 alternate: the places of bounds and of the values of chunks */
-    bool here;     /* false: only listed segments are left */
-};
-
-/* Copies the start and end of a segment to shared memory; by the warp, without waiting for them.
- * They are there after bounds_wait() of this warp and a barrier. */
-static __device__ inline void bounds_copy(const struct reduce_args &a, uint64_t (&bounds)[2],
-                                          uint64_t segment)
-{
-    if (lane_id() > 1 || segment >= a.segments) return;
-    const bool wide = a.offsets_index.bytes == 8;
-    const char *at = (const char *)a.offsets + (segment + lane_id()) * (wide ? 8 : 4);
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    if (wide)
-        copy_async_8(&bounds[lane_id()], at);
-    else
-        copy_async_4(&bounds[lane_id()], at); /* the upper half is 0 */
-#else
-    bounds[lane_id()] = wide ? *(const uint64_t *)at : *(const uint32_t *)at;
-#endif
-}
-
-static __device__ inline void bounds_wait(void)
-{
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    copy_commit();
-    copy_wait<0>();
-#endif
-}
-
 /* Reduces a part of a row: that of the block, or of the warp (per_warp).  The result is valid
  * in warp 0, or in the warp.  After the last part of a block's segment, folds the values of all. */
 template <int KIND>
-static __device__ inline struct value reduce_part(const struct reduce_args &a,
-                                                  struct long_shared<KIND> &s, bool per_warp,
-                                                  const struct own_segments &own)
+static __device__ inline struct value
+reduce_part(const struct reduce_args &a, struct long_shared<KIND> &s, bool per_warp, bool own)
 {
     const uint32_t warp = warp_id();
     const struct reduce_item now = s.items[warp];
     const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
     struct value v = value_nothing<KIND>();
-    if (own.here && now.group && from >= now.n)
-        return warp == 0 && now.group > 1 ? fold_shared<KIND>(a, s.digits[0], now.group) : v;
+    if (own && now.group && from >= now.n)
+        return warp == 0 && now.group > 1 ? fold_shared<KIND>(a, s.digits, now.group) : v;
     const uint32_t most = (per_warp ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
     const uint64_t rest = now.n - from;
     const struct share p = { now.begin + from,
@@ -346,11 +333,10 @@ static __device__ inline struct value reduce_part(const struct reduce_args &a,
                              rest < most ? (uint32_t)rest : most,
                              per_warp ? 0 : warp,
                              per_warp ? 1 : a.warps,
-                             per_warp ? warp * REDUCE_LONG_CHUNKS : own.turn * REDUCE_ITEM_CHUNKS };
+                             per_warp ? warp * REDUCE_LONG_CHUNKS : 0 };
     v = reduce_share<KIND>(a, s, p);
-    if (REDUCE_LISTS(KIND) && own.here) bounds_wait();
     if (!per_warp)
-        __syncthreads(); /* the values are written, and the bounds of the block's next segment */
+        __syncthreads(); /* the values are written */
     else
         __syncwarp(WARP_ALL); /* the values of lane 0 are written */
     const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
@@ -367,108 +353,76 @@ static __device__ inline bool is_shared(const struct reduce_args &a, uint64_t n)
 
 /* ---- The list of segments that blocks share ---- */
 
-static __device__ inline void lock_list(const struct reduce_args &a)
+/* Lists the shared ones of the block's segments, one per thread.  No block takes an item before all
+ * segments are listed: then a number of items that exceeds the list does no harm. */
+static __device__ inline void list_segments(const struct reduce_args &a)
 {
-    while (atomicCAS(&a.counts->lock, 0, 1)) continue;
-    __threadfence(); /* the accesses of the thread that had the lock precede those of this one */
-}
-
-static __device__ inline void unlock_list(const struct reduce_args &a)
-{
-    store_release(&a.counts->lock, 0);
-}
-
-/* Lists a segment for all running blocks; by a warp. */
-static __device__ __noinline__ void share_segment(const struct reduce_args &a, uint64_t segment,
-                                                  uint64_t begin, uint64_t n)
-{
-    const uint32_t groups = items_of(n);
-    uint64_t first = 0;
-    if (lane_id() == 0) {
-        lock_list(a);
-        first = load_relaxed_u64(&a.counts->state) >> 32;
+    unsigned long long *state = (unsigned long long *)&a.counts->state;
+    const uint64_t segment = (uint64_t)blockIdx.x * a.warps * 32 + threadIdx.x;
+    uint64_t from, end, begin, n;
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.turns->taken = a.turns->finished = 0;
+    load_segment(a, segment, segment < a.segments, &from, &end);
+    check_segment(a, segment, false, from, end, &begin, &n);
+    uint32_t which = __ballot_sync(WARP_ALL, is_shared(a, n));
+    for (; which; which &= which - 1) {
+        const int lane = __ffs((int)which) - 1;
+        const uint64_t its_begin = __shfl_sync(WARP_ALL, (unsigned long long)begin, lane);
+        const uint64_t its_n = __shfl_sync(WARP_ALL, (unsigned long long)n, lane);
+        unsigned long long first = 0;
+        if (lane_id() == 0)
+            first = atomicAdd(state, (unsigned long long)items_of(its_n) << 32) >> 32;
+        first = __shfl_sync(WARP_ALL, first, 0);
+        write_items(a, first, segment - lane_id() + (uint64_t)lane, its_begin, its_n);
     }
-    first = __shfl_sync(WARP_ALL, (unsigned long long)first, 0);
-    const bool fits = first + groups <= a.capacity; /* otherwise an error has been reported */
-    if (fits) write_items(a, first, segment, begin, n);
-    __syncwarp(WARP_ALL); /* the items are written */
-    if (lane_id()) return;
-    __threadfence(); /* a thread that takes an item sees it */
-    if (fits) atomicAdd((unsigned long long *)&a.counts->state, (unsigned long long)groups << 32);
-    unlock_list(a);
+    __syncthreads(); /* the items of all warps are written */
+    /* By the thread of take_item(), so that the block that lists the last segments takes items. */
+    if (threadIdx.x != (a.warps - 1) * 32) return;
+    __threadfence(); /* a block that takes an item sees it, and the turns */
+    if (atomicAdd(state, 1) + 1 == a.scans) store_relaxed_u64(&a.counts->state, 0); /* no items */
 }
 
-/* Lists the shared ones of the block's segments, before it reduces the others; by warp 0. */
-static __device__ __noinline__ void list_segments(const struct reduce_args &a)
-{
-    for (uint64_t from = blockIdx.x; from < a.segments; from += 32 * (uint64_t)gridDim.x) {
-        const uint64_t segment = from + lane_id() * (uint64_t)gridDim.x;
-        uint64_t first, end, begin, n;
-        load_segment(a, segment, segment < a.segments, &first, &end);
-        check_segment(a, segment, false, first, end, &begin, &n);
-        uint32_t which = __ballot_sync(WARP_ALL, is_shared(a, n));
-        for (; which; which &= which - 1) {
-            const int lane = __ffs((int)which) - 1;
-            share_segment(a, from + (uint64_t)lane * gridDim.x,
-                          __shfl_sync(WARP_ALL, (unsigned long long)begin, lane),
-                          __shfl_sync(WARP_ALL, (unsigned long long)n, lane));
-        }
-    }
-}
-
-/* Takes an item; ~0 if there is none.  For all threads of the block.  A block that finds none ends,
- * although another one may list items later: that block and those that still run reduce them. */
+/* Takes an item; ~0 if there is none, or if not all segments are listed: the block that lists the
+ * last ones, and those that end after it, reduce all items.  For all threads of the block. */
 template <int KIND>
 static __device__ inline uint32_t take_item(const struct reduce_args &a,
                                             struct long_shared<KIND> &s)
 {
     if (threadIdx.x == (a.warps - 1) * 32) { /* warp 0 may still fold values */
-        uint64_t state = load_relaxed_u64(&a.counts->state), seen;
-        s.taken = ~0u;
-        for (; (uint32_t)state < state >> 32; state = seen) {
-            seen = atomicCAS((unsigned long long *)&a.counts->state, (unsigned long long)state,
-                             (unsigned long long)state + 1);
-            if (seen != state) continue;
-            s.taken = (uint32_t)state;
-            __threadfence(); /* the item was written before it was listed */
-            break;
+        const uint64_t state = load_relaxed_u64(&a.counts->state), items = state >> 32;
+        uint32_t item = ~0u;
+        if (items && (uint32_t)state == a.scans) {
+            __threadfence(); /* the items and the turns were written before the last increment */
+            item = atomicAdd(&a.turns->taken, 1);
+            if (item >= items || item >= a.capacity) item = ~0u;
         }
+        s.taken = item;
     }
     __syncthreads(); /* the item is known */
     return s.taken;
 }
 
-/* Counts an item that the block has reduced.  After the last one of the list, empties it: no thread
- * uses the list then, and none extends it while this one has the lock. */
+/* Counts an item that the block has reduced; the last one of the list empties it. */
 static __device__ inline void finish_item(const struct reduce_args &a)
 {
     if (threadIdx.x) return;
-    /* The reads of the list precede, and the read of its length follows: the thread that counts
-     * last sees all items. */
-    const uint32_t finished = add_acq_rel(&a.counts->finished, 1) + 1;
-    if (finished != load_relaxed_u64(&a.counts->state) >> 32) return;
-    lock_list(a);
-    const uint64_t state = load_relaxed_u64(&a.counts->state);
-    if (load_relaxed(&a.counts->finished) == state >> 32) {
-        store_relaxed_u64(&a.counts->state, 0);
-        store_relaxed(&a.counts->finished, 0);
-    }
-    unlock_list(a);
+    const uint64_t items = load_relaxed_u64(&a.counts->state) >> 32; /* not empty before this one */
+    const uint32_t finished = add_acq_rel(&a.turns->finished, 1) + 1;
+    if (finished == items || finished == a.capacity) store_relaxed_u64(&a.counts->state, 0);
 }
 
 /* ---- Items ---- */
 
 /* An item of a row, by the block.  per_warp: one warp per row, for rows that are longer than a line
- * but not long; a row has at most as many chunks as a warp has places.  own.here: an item is a
- * segment, which the block reduces part by part; if there is one part, warp 0 folds its values
- * while the other warps begin the next segment.
+ * but not long; a row has at most as many chunks as a warp has places.  own: an item is the
+ * block's segment, which it reduces part by part, unless it is listed; if there is one part, warp 0
+ * folds its values while the other warps read the list.
  *
  * The loop over chunks has few variables, so that none is spilled: a load from local memory would
  * wait for the preceding loads of elements. */
 template <int KIND>
 static __device__ inline void reduce_item_of(const struct reduce_args &a,
                                              struct long_shared<KIND> &s, uint64_t item,
-                                             bool per_warp, struct own_segments &own)
+                                             bool per_warp, bool own)
 {
     const uint32_t warp = warp_id();
     struct reduce_item now = { item, 0, 0, 0, 1 }; /* the same for all threads of the block, or of
@@ -477,26 +431,11 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a,
         now.segment = a.segments == 1 ? 0 : item / a.row_items;
         now.group = (uint32_t)(item - now.segment * a.row_items);
         now.groups = (uint32_t)a.row_items;
-    } else if (own.here) {
+    } else if (own) {
         uint64_t from, to;
-        if (REDUCE_LISTS(KIND)) {
-            from = s.bounds[own.turn][0];
-            to = s.bounds[own.turn][1];
-        } else {
-            load_segment(a, item, true, &from, &to);
-        }
+        load_segment(a, item, true, &from, &to);
         check_segment(a, item, threadIdx.x == 0, from, to, &now.begin, &now.n);
-        own.turn ^= 1;
-        if (REDUCE_LISTS(KIND) && warp == 0)
-            bounds_copy(a, s.bounds[own.turn], item + gridDim.x); /* long before use */
-        if (REDUCE_LISTS(KIND) && is_shared(a, now.n)) {
-            if (warp == 0 && gridDim.x >= a.segments) share_segment(a, item, now.begin, now.n);
-            bounds_wait();
-            __syncthreads(); /* the bounds of the next segment are there */
-            return;
-        }
-        if (now.n > (uint64_t)a.item * CHUNK)
-            __syncthreads(); /* the values of the preceding segment are folded */
+        if (REDUCE_LISTS(KIND) && is_shared(a, now.n)) return;
     } else if (!per_warp) {
         now = a.items[item];
     } else {
@@ -513,10 +452,10 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a,
     for (;;) {
         v = reduce_part<KIND>(a, s, per_warp, own);
         now = s.items[warp];
-        if (!own.here || now.n <= (uint64_t)a.item * CHUNK ||
+        if (!own || now.n <= (uint64_t)a.item * CHUNK ||
             (uint64_t)now.group * a.item * CHUNK >= now.n)
             break;
-        if (threadIdx.x == 0) value_keep<KIND>(&s.digits[0][now.group], v);
+        if (threadIdx.x == 0) value_keep<KIND>(&s.digits[now.group], v);
         __syncthreads(); /* the value is written, and all warps have read those of the chunks */
         if (lane_id() == 0) s.items[warp].group = now.group + 1;
         __syncwarp(WARP_ALL); /* the item is written */
@@ -532,8 +471,8 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a,
         }
     }
     if (groups && lane_id() == 0 && (per_warp || warp == 0))
-        value_result<KIND>(a, v, (const ukey *)a.in + now.begin, now.n, now.segment);
-    if (per_warp || (own.here && now.n <= (uint64_t)a.item * CHUNK))
+        value_write<KIND>(a, v, (const ukey *)a.in + now.begin, now.n, now.segment);
+    if (per_warp || (own && now.n <= (uint64_t)a.item * CHUNK))
         __syncwarp(WARP_ALL); /* the warp's places may be overwritten */
     else
         __syncthreads(); /* the shared memory may be overwritten */
@@ -541,7 +480,10 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a,
 
 template <int KIND> static __device__ inline void reduce_long(const struct reduce_args &a)
 {
-    __shared__ struct long_shared<KIND> s;
+    static_assert(sizeof(struct long_shared<KIND>) ==
+                      REDUCE_SHARED_BYTES(value_words<KIND>(), REDUCE_MOST_CHUNKS),
+                  "the host computes with this size");
+    struct long_shared<KIND> &s = *(struct long_shared<KIND> *)shared_bytes;
     wait_for_earlier();
     const bool per_warp = !has_two<KIND>() && !a.row_items && !a.offsets;
     const bool lists = REDUCE_LISTS(KIND) && a.per_block && a.capacity;
@@ -553,25 +495,23 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
     else if (!a.row_items)
         items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
     uint64_t item = blockIdx.x;
-    struct own_segments own = { 0, !has_two<KIND>() && a.per_block };
-    if (REDUCE_LISTS(KIND) && own.here) {
-        if (threadIdx.x < 4) (&s.bounds[0][0])[threadIdx.x] = 0;
-        __syncwarp(WARP_ALL); /* the zeros are written */
-        if (warp_id() == 0) bounds_copy(a, s.bounds[0], item);
-        bounds_wait();
-        __syncthreads(); /* the bounds are there */
+    bool own = !has_two<KIND>() && a.per_block;
+    if (lists && item < a.scans) {
+        list_segments(a);
+        own = false;
+    } else if (lists) {
+        item -= a.scans;
     }
-    if (REDUCE_LISTS(KIND) && lists && gridDim.x < items && warp_id() == 0) list_segments(a);
     for (;; item += gridDim.x) {
-        if (lists && (!own.here || item >= items)) {
-            own.here = false;
+        if (lists && !own) {
             item = take_item(a, s);
             if (item == ~0u) return;
         } else if (item >= items) {
             break;
         }
         reduce_item_of<KIND>(a, s, item, per_warp, own);
-        if (lists && !own.here) finish_item(a);
+        if (lists && !own) finish_item(a);
+        if (lists) own = false;
     }
     if (per_warp || a.row_items || a.per_block || !items) return;
     /* The last block to finish empties the list. */

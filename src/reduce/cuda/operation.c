@@ -27,17 +27,17 @@ enum {
     /* Per multiprocessor: */
     BLOCKS_AT_ONCE = 3, /* minimum before small items grow */
     BLOCKS_RESIDENT = 4,
-    ROWS_AT_ONCE = 256, /* rows that warps share before they take 32 each */
-    SEGMENT_WARPS = 16, /* minimum before a warp loads more segments as a unit */
-    WARPS_AT_ONCE = 48, /* before the blocks of segments get fewer warps */
-    WARP_BYTES = 4096,  /* ... of which each has at most so much of a segment */
-    SHARED_WARPS = 32,  /* of blocks that list long segments, and are resident together */
-    /* Mean length of segments that blocks reduce, at least: in small arrays, and in others. */
-    BLOCK_MEAN_BYTES = 2 << 10,
-    BLOCK_MEAN_BYTES_LARGE = 16 << 10,
+    ROWS_AT_ONCE = 256,  /* rows that warps share before they take 32 each */
+    SEGMENT_WARPS = 16,  /* minimum before a warp loads more segments as a unit */
+    RESIDENT_WARPS = 32, /* of blocks of a segment each */
+    /* Mean length of segments that blocks reduce, at least: few, in small arrays, others. */
+    FEW_SEGMENTS = 4096,
+    BLOCK_MEAN_BYTES_FEW = 128,
+    BLOCK_MEAN_BYTES_SMALL = 2 << 10,
+    BLOCK_MEAN_BYTES_LARGE = 2800,
     SMALL_CHUNKS = 1024,
-    SMALL_LISTED_CHUNKS = 4096, /* ... with at most so many segments, if long ones are listed */
-    SMALL_LISTED_SEGMENTS = 2048,
+    MIN_WARP_BYTES = 2048, /* of a segment, per warp, if all blocks are resident together */
+    WARP_BYTES = 5120,     /* ... otherwise */
     MODULE_BYTES = 32
 };
 
@@ -80,6 +80,7 @@ struct parts {
     uint32_t *done;
     struct reduce_item *items;
     struct reduce_counts *counts;
+    struct reduce_turns *turns;
     uint64_t *starts;
     void *runs;
 };
@@ -143,6 +144,7 @@ static void lay_out(const struct echi_reduce *r, const struct plan *plan,
         parts->done = echi_part(layout, plan->capacity, sizeof *parts->done);
         parts->items = echi_part(layout, plan->capacity, sizeof *parts->items);
         parts->counts = echi_part(layout, 1, sizeof *parts->counts);
+        parts->turns = echi_part(layout, 1, sizeof *parts->turns);
     }
     if (r->shape == ECHI_REDUCE_BY_KEY && r->n) {
         parts->starts = echi_part(layout, r->n + 1, sizeof *parts->starts);
@@ -153,7 +155,7 @@ static void lay_out(const struct echi_reduce *r, const struct plan *plan,
 /* ---- Steps ---- */
 
 static void launch(const struct build *b, enum echi_phase phase, const char *kernel,
-                   unsigned blocks, unsigned threads)
+                   unsigned blocks, unsigned threads, size_t shared_bytes)
 {
     echi_step_add(&b->w->steps, (struct echi_step){ .phase = phase,
                                                     .kind = ECHI_LAUNCH_PDL,
@@ -161,6 +163,7 @@ static void launch(const struct build *b, enum echi_phase phase, const char *ker
                                                     .name = kernel,
                                                     .blocks = blocks,
                                                     .threads = threads,
+                                                    .shared_bytes = (unsigned)shared_bytes,
                                                     .level = -1 });
 }
 
@@ -170,13 +173,22 @@ static void launch_segments(const struct build *b)
     uint64_t warps = (args->segments << args->row_share) / args->each + 1;
     uint64_t most = args->offsets ? 16 * (uint64_t)b->gpu.multiprocessors : (uint64_t)1 << 24;
     launch(b, ECHI_MOVE, kinds[b->r->kind].segments,
-           echi_cuda_least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS);
+           echi_cuda_least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS, 0);
 }
 
-static void launch_long(const struct build *b, enum echi_phase phase, uint64_t blocks)
+/* chunks: the maximum that a block has at a time. */
+static void launch_long(const struct build *b, enum echi_phase phase, uint64_t blocks,
+                        uint32_t chunks)
 {
-    launch(b, phase, kinds[b->r->kind].shared, echi_cuda_least(blocks, (uint64_t)1 << 30),
-           b->w->args.warps * REDUCE_WARP);
+    const struct echi_reduce *r = b->r;
+    const uint32_t warps = b->w->args.warps;
+    const bool rows = !b->w->args.row_items && !b->w->args.offsets; /* one per warp */
+    const uint32_t all = r->rule.bytes == 4 && !rows ? 1 : warps;
+    const uint32_t parts = r->kind == ECHI_REDUCE_VARIANCE && r->rule.bytes <= 4 ? all : 0;
+    launch(b, phase, kinds[r->kind].shared, echi_cuda_least(blocks, (uint64_t)1 << 30),
+           warps * REDUCE_WARP,
+           REDUCE_SHARED_BYTES(kinds[r->kind].words, parts ? REDUCE_MOST_CHUNKS : chunks) +
+               parts * REDUCE_PART_BYTES);
 }
 
 static void get_zeros(const struct build *b, void *part, void *slot, size_t bytes)
@@ -191,14 +203,12 @@ static void get_zeros(const struct build *b, void *part, void *slot, size_t byte
 
 static bool never(const struct echi_reduce *r)
 {
-    (void)r;
-    return false;
+    return !r;
 }
 
 static bool always(const struct echi_reduce *r)
 {
-    (void)r;
-    return true;
+    return r;
 }
 
 /* ---- Strategies: nothing to reduce ---- */
@@ -271,11 +281,19 @@ static void steps_of_shared(const struct build *b)
     if (row <= BLOCK_CHUNKS)
         while (args->warps < row) args->warps *= 2;
     args->item = chunks_of_item(row, r->rows, args->warps, (uint64_t)b->gpu.multiprocessors);
+    const uint64_t resident = BLOCKS_RESIDENT * (uint64_t)b->gpu.multiprocessors;
+    const uint64_t equal = (row + resident - 1) / resident; /* chunks: one item per block */
+    const bool any_order = r->kind <= ECHI_REDUCE_IDOT || r->kind >= ECHI_REDUCE_BITS;
+    if (any_order && r->rows == 1 && equal > args->warps && equal <= REDUCE_MOST_CHUNKS)
+        args->item = (uint32_t)equal;
+    if (r->kind != ECHI_REDUCE_VARIANCE && r->rows == 1 && row > resident * REDUCE_WARPS &&
+        args->item < 2 * REDUCE_WARPS) /* so that all are resident together */
+        args->warps = REDUCE_WARPS / 2;
     args->row_items = (row + args->item - 1) / args->item;
     args->done = NULL;
     if (args->row_items > 1)
         get_zeros(b, b->w->parts.done, &args->done, r->rows * sizeof(uint32_t));
-    launch_long(b, ECHI_MOVE, args->row_items * r->rows);
+    launch_long(b, ECHI_MOVE, args->row_items * r->rows, args->item);
 }
 
 static bool can_lines(const struct echi_reduce *r)
@@ -286,7 +304,7 @@ static bool can_lines(const struct echi_reduce *r)
 static void steps_of_lines(const struct build *b)
 {
     b->w->args.warps = REDUCE_WARPS;
-    launch_long(b, ECHI_MOVE, b->r->rows / REDUCE_WARPS + 1);
+    launch_long(b, ECHI_MOVE, b->r->rows / REDUCE_WARPS + 1, REDUCE_MOST_CHUNKS);
 }
 
 static bool can_rows(const struct echi_reduce *r)
@@ -333,32 +351,36 @@ static bool some_shared(const struct echi_reduce *r)
 static bool per_block(const struct echi_reduce *r)
 {
     const bool lists = REDUCE_LISTS((int)r->kind);
-    const uint64_t chunks = chunks_of(r, r->n);
-    const bool small = chunks <= SMALL_CHUNKS || (lists && chunks <= SMALL_LISTED_CHUNKS &&
-                                                  r->segments <= SMALL_LISTED_SEGMENTS);
+    const bool small = chunks_of(r, r->n) <= SMALL_CHUNKS;
+    const bool few = lists && r->segments <= FEW_SEGMENTS;
     const uint64_t mean = r->shape == ECHI_REDUCE_SEGMENTS ? mean_bytes(r) : 0;
-    return (small || lists) && mean >= (small ? BLOCK_MEAN_BYTES : BLOCK_MEAN_BYTES_LARGE) &&
+    const uint64_t many = small ? BLOCK_MEAN_BYTES_SMALL : BLOCK_MEAN_BYTES_LARGE;
+    const uint64_t least = few ? BLOCK_MEAN_BYTES_FEW : many;
+    return (small || lists) && mean >= least &&
            (mean <= REDUCE_LONG_CHUNKS * ECHI_CHUNK_BYTES || !some_shared(r));
 }
 
-/* Few warps per block if there are many segments, and if they are short. */
+/* If all segments can be resident together, as many as fit, with at least half a chunk each;
+ * otherwise so few that each has more than a chunk. */
 static uint32_t warps_of_segment(const struct build *b)
 {
-    const uint64_t most = WARPS_AT_ONCE * (uint64_t)b->gpu.multiprocessors;
+    const uint64_t resident = RESIDENT_WARPS * (uint64_t)b->gpu.multiprocessors;
     const uint64_t bytes = mean_bytes(b->r);
+    const bool together = b->w->args.segments <= resident;
     uint32_t warps = REDUCE_WARPS;
-    while (warps > 1 && b->w->args.segments * warps > most && bytes < warps * WARP_BYTES)
+    while (warps > 1 && together &&
+           (b->w->args.segments * warps > resident || bytes <= warps * MIN_WARP_BYTES))
         warps /= 2;
+    while (warps > 1 && !together && bytes < warps * WARP_BYTES) warps /= 2;
     return warps;
 }
 
 /* The segments that the step before has listed. */
 static void launch_listed(const struct build *b)
 {
-    struct reduce_args *args = &b->w->args;
-    args->warps = REDUCE_WARPS;
-    launch_long(b, ECHI_FINISH,
-                echi_cuda_least(args->capacity, 3 * (uint64_t)b->gpu.multiprocessors));
+    const uint64_t most = 3 * (uint64_t)b->gpu.multiprocessors;
+    b->w->args.warps = REDUCE_WARPS;
+    launch_long(b, ECHI_FINISH, echi_cuda_least(b->w->args.capacity, most), REDUCE_ITEM_CHUNKS);
 }
 
 static void steps_of_blocks(const struct build *b)
@@ -367,11 +389,11 @@ static void steps_of_blocks(const struct build *b)
     args->warps = warps_of_segment(b);
     args->item = REDUCE_ITEM_CHUNKS;
     if (!REDUCE_LISTS((int)b->r->kind)) args->capacity = 0; /* the array is small */
-    if (args->capacity) get_zeros(b, b->w->parts.counts, &args->counts, sizeof *b->w->parts.counts);
-    uint64_t most = args->segments;
-    if (args->capacity)
-        most = echi_cuda_least(most, SHARED_WARPS / args->warps * (uint64_t)b->gpu.multiprocessors);
-    launch_long(b, ECHI_MOVE, most);
+    if (args->capacity) {
+        get_zeros(b, b->w->parts.counts, &args->counts, sizeof *b->w->parts.counts);
+        args->scans = (uint32_t)(args->segments / (args->warps * REDUCE_WARP) + 1);
+    }
+    launch_long(b, ECHI_MOVE, args->scans + args->segments, REDUCE_ITEM_CHUNKS);
     b->w->steps.step[b->w->steps.count - 1].units = 1;
 }
 
@@ -532,6 +554,7 @@ static void make_steps(const struct echi_reduce *r, const struct plan *plan, str
                                     .partials = w->parts.partials,
                                     .done = w->parts.done,
                                     .items = w->parts.items,
+                                    .turns = w->parts.turns,
                                     .capacity = plan->capacity,
                                     .kind = count_of_numbers(r) ? REDUCE_NUMBERS : r->kind,
                                     .rule = r->rule };

@@ -184,9 +184,9 @@ close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t fir
 }
 
 /* The value of n elements of any alignment, of which `warps` warps have lines in turn, and this one
- * is number `warp`; in every lane.  A function call, because both kernels of a kind share it. */
+ * is number `warp`; in every lane. */
 template <int KIND>
-static __device__ __noinline__ struct value value_of_any(const struct reduce_args &a, const ukey *x,
+static __device__ inline struct value value_in_any_order(const struct reduce_args &a, const ukey *x,
                                                          uint32_t n, uint32_t warp, uint32_t warps)
 {
     enum {
@@ -223,6 +223,14 @@ static __device__ __noinline__ struct value value_of_any(const struct reduce_arg
     }
     edge_add(a, lanes, edge);
     return close_lanes<KIND, 0>(a, lanes, 0, 0);
+}
+
+/* The same as a function call: for segments.cuh. */
+template <int KIND>
+static __device__ __noinline__ struct value value_of_any(const struct reduce_args &a, const ukey *x,
+                                                         uint32_t n, uint32_t warp, uint32_t warps)
+{
+    return value_in_any_order<KIND>(a, x, n, warp, warps);
 }
 
 /* The value of the n elements of a chunk of any length and alignment, as a function call. */

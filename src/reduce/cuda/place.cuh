@@ -20,12 +20,17 @@ template <int KIND> static __device__ inline constexpr bool has_common(void)
     return KIND == REDUCE_SUM || (KIND == REDUCE_SUM64 && REDUCE_F64);
 }
 
+/* LONG: the chunks of long.cuh, of rows or of segments. */
+enum { LONG_ROWS = 1, LONG_SEGMENTS };
+
 /* The number of lines that a warp loads before it adds the first: half a chunk, so that registers
  * suffice for four blocks per multiprocessor.  A thread with sixteen lanes of doubles needs far
- * more registers anyway, so its long parts load a full chunk. */
+ * more registers anyway, so its long parts load a full chunk; so do sums of segments, of which a
+ * warp has few chunks. */
 template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
 {
     if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
+    if (LONG == LONG_SEGMENTS && has_common<KIND>() && KEY_BITS >= 32) return ECHI_CHUNK_LINES;
     return LONG && KEY_BITS <= 16 && REDUCE_FLOAT && KIND == REDUCE_VARIANCE ? (int)ECHI_CHUNK_LINES
                                                                              : 4;
 }
@@ -35,6 +40,13 @@ template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_
 template <int KIND> static __device__ inline constexpr bool is_staged(void)
 {
     return KIND == REDUCE_VARIANCE && KEY_BITS <= 32;
+}
+
+/* ... and fold_sums(): for floats of 32 bits, a fold per chunk takes as long, and leaves the shared
+ * memory to the L1 cache. */
+template <int KIND> static __device__ inline constexpr bool folds_sums(void)
+{
+    return is_staged<KIND>() && KEY_BITS <= 16;
 }
 
 /* Whether chunk_staged() can be used for a chunk at x. */

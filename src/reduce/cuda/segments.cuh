@@ -21,7 +21,6 @@
 
 /* A binary counter of the values of chunks, or of tiles of 32 parts: digit l is the value of 2^l of
  * them.  One lane keeps it. */
-enum { DIGITS = 32 };
 
 template <int KIND>
 static __device__ inline void count_up(const struct reduce_args &a, struct packed<KIND> *digits,
@@ -126,16 +125,18 @@ static __device__ inline uint32_t items_of(uint64_t n)
 }
 
 /* Writes the items of a segment, of REDUCE_ITEM_CHUNKS chunks, to the list from `first` on; by the
- * warp. */
+ * warp.  If there is no place for them, segments overlap, which has been reported: empty items. */
 static __device__ inline void write_items(const struct reduce_args &a, uint64_t first,
                                           uint64_t segment, uint64_t begin, uint64_t n)
 {
     const uint32_t groups = items_of(n);
-    for (uint32_t i = lane_id(); i < groups; i += 32) {
-        struct reduce_item item = { segment, begin, n, i, groups };
-        a.items[first + i] = item;
+    const bool fits = first + groups <= a.capacity;
+    for (uint64_t i = lane_id(); i < groups && first + i < a.capacity; i += 32) {
+        struct reduce_item item = { segment, begin, n, (uint32_t)i, groups };
+        struct reduce_item empty = { segment, begin, 0, 0, 1 };
+        a.items[first + i] = fits ? item : empty;
     }
-    if (lane_id() == 0) a.done[first] = 0;
+    if (lane_id() == 0 && fits) a.done[first] = 0;
 }
 
 /* Puts a long segment on the list for the next launch; by the warp. */
@@ -147,7 +148,6 @@ static __device__ inline void list_segment(const struct reduce_args &a, uint64_t
     if (lane_id() == 0)
         first = atomicAdd((unsigned long long *)&a.counts->items, (unsigned long long)groups);
     first = __shfl_sync(WARP_ALL, first, 0);
-    if (first + groups > a.capacity) return; /* segments overlap: has been reported */
     write_items(a, first, segment, begin, n);
 }
 

@@ -423,8 +423,8 @@ static __device__ inline uint64_t value_bits(const struct reduce_args &args, str
 
 /* Writes result number `index`, of the n elements from x on. */
 template <int KIND>
-static __device__ __noinline__ void value_write(const struct reduce_args &args, struct value v,
-                                                const ukey *x, uint64_t n, uint64_t index)
+static __device__ inline void value_write(const struct reduce_args &args, struct value v,
+                                          const ukey *x, uint64_t n, uint64_t index)
 {
     const struct echi_reduce_rule &rule = args.rule;
     if ((KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64) && rule.raw) {
@@ -445,7 +445,15 @@ static __device__ __noinline__ void value_write(const struct reduce_args &args, 
     }
 }
 
-/* The same; results of few instructions are inlined. */
+/* The same as a function call, which loads the arguments of the kernel like data. */
+template <int KIND>
+static __device__ __noinline__ void value_written(const struct reduce_args &args, struct value v,
+                                                  const ukey *x, uint64_t n, uint64_t index)
+{
+    value_write<KIND>(args, v, x, n, index);
+}
+
+/* The same for segments.cuh, which has several calls: results of few instructions are inlined. */
 template <int KIND>
 static __device__ inline void value_result(const struct reduce_args &args, struct value v,
                                            const ukey *x, uint64_t n, uint64_t index)
@@ -453,7 +461,7 @@ static __device__ inline void value_result(const struct reduce_args &args, struc
     if (KIND == REDUCE_SUM || KIND == REDUCE_ISUM)
         result_store(args.out, index, args.rule.out_bytes, value_bits<KIND>(args, v, x, n));
     else
-        value_write<KIND>(args, v, x, n, index);
+        value_written<KIND>(args, v, x, n, index);
 }
 
 #endif
