@@ -240,7 +240,7 @@ static __device__ inline uint32_t resident_take(const struct sort_passes_args &a
         b.w.p.source = b.w.p.target = SORT_OUT;
         b.w.p.first = pass == 0 && (b.divides || !b.encoded);
         b.w.p.last = !b.divides && pass + 1 == digits;
-        b.w.p.epoch = pass + !b.divides;
+        b.w.p.epoch = pass + (b.encoded && !b.divides); /* 0 first: descriptors are cleared */
         b.bin = bin;
         b.head = b.first[bin];
         b.tail = b.first[bin + 1] - 1;
