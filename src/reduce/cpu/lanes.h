@@ -82,8 +82,10 @@ INLINE VEC NAME(eight)(const ELEM *x, const ELEM *y, size_t lines, size_t n, int
     VEC lane[8];
     UNROLLED(i, 8) lane[i] = NEUTRAL(how);
     for (size_t l = 0; l < lines; l++) {
-        prefetch_next(x, 8 * W * sizeof *x);
-        if (how == OF_DOT) prefetch_next(y, 8 * W * sizeof *y);
+        if (l + 1 == lines) {
+            prefetch(x + NAME(LINE), 8 * W * sizeof *x);
+            if (how == OF_DOT) prefetch(y + NAME(LINE), 8 * W * sizeof *y);
+        }
         UNROLLED(i, 8) lane[i] = TAKE(lane[i], NAME(whole)(x + i * W, y + i * W, how, ignore), how);
         x += NAME(LINE);
         y += NAME(LINE);
