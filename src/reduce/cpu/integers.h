@@ -167,6 +167,7 @@ static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, cons
                        size_t rows, struct echi_value *value)
 {
     const ELEM *x = (const ELEM *)in;
+    const bool all = needs_prefetches();
     (void)rule;
     (void)b;
 #ifdef __AVX512F__
@@ -176,7 +177,7 @@ static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, cons
     }
 #endif
     for (size_t row = 0; row < rows; row++, x += n) {
-        if (rows > 1 && n * sizeof *x > ECHI_LINE_BYTES)
+        if (rows > 1 && n * sizeof *x > ECHI_LINE_BYTES && !all)
             prefetch(x + n, ECHI_LINE_BYTES);
         else if (rows > 1)
             prefetch_next(x, n * sizeof *x);

@@ -22,11 +22,16 @@ INLINE void prefetch_next(const void *x, size_t bytes)
         __builtin_prefetch((const char *)x + ECHI_CHUNK_BYTES + i);
 }
 
-/* Prefetches the beginning of a chunk that may not exist, for the same reason. Processors find the
- * following lines: on a Zen 4 it takes longer to prefetch them, too. */
 INLINE void prefetch(const void *x, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)x + i);
+}
+
+/* Whether each line of a chunk prefetches that of the next one; otherwise only the last one its
+ * successor, so that the folds do not delay its loads. */
+INLINE bool needs_prefetches(void)
+{
+    return atomic_load_explicit(&echi_cpu_prefetches, memory_order_relaxed);
 }
 
 /* ---- For variances ---- */

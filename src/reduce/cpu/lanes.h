@@ -80,9 +80,13 @@ INLINE VEC NAME(eight)(const ELEM *x, const ELEM *y, size_t lines, size_t n, int
 {
     enum { W = NAME(WIDTH) };
     VEC lane[8];
+    const bool all = needs_prefetches();
     UNROLLED(i, 8) lane[i] = NEUTRAL(how);
     for (size_t l = 0; l < lines; l++) {
-        if (l + 1 == lines) {
+        if (all) {
+            prefetch_next(x, 8 * W * sizeof *x);
+            if (how == OF_DOT) prefetch_next(y, 8 * W * sizeof *y);
+        } else if (l + 1 == lines) {
             prefetch(x + NAME(LINE), 8 * W * sizeof *x);
             if (how == OF_DOT) prefetch(y + NAME(LINE), 8 * W * sizeof *y);
         }
@@ -341,10 +345,11 @@ INLINE void NAME(distances)(const ELEM *x, size_t lines, size_t n, CENTER k, uin
     enum { W = NAME(WIDTH) };
     const VEC neutral = NEUTRAL(OF_SUM);
     VEC s1[8], s2[8];
+    const bool all = group < 8 || needs_prefetches();
     (void)sign;
     UNROLLED(i, group) s1[i] = s2[i] = neutral;
     for (size_t l = 0; l < lines; l++, x += NAME(LINE)) {
-        if (group < 8) prefetch_next(x, (size_t)group * W * sizeof *x);
+        if (all) prefetch_next(x, (size_t)group * W * sizeof *x);
         UNROLLED(i, group)
         {
             VEC d = DISTANCE(x + i * W, k, sign), square = d * d;
