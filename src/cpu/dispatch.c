@@ -50,8 +50,8 @@ static const struct echi_sort_isa *choose(void)
     return variants[i];
 }
 
-/* The prefetchers of a Zen 4 find interleaved arrays, and prefetch instructions delay them; those of a
- * Zen 5 do not find them (docs/lab/select.md). */
+/* The prefetchers of a Zen 4 find interleaved arrays, and prefetch instructions delay them. Those
+ * of a Zen 5 do not find them (docs/lab/select.md). */
 static bool needs_prefetches(void)
 {
 #ifdef ECHI_CPU_X86

@@ -60,8 +60,8 @@ static inline bool NAME(check)(const ech_csr *a, size_t *checked, size_t end)
 #endif
 }
 
-/* Sums of rows from `row` on as long as they are short, precede `last` and do not end after `limit`.
- * Returns the row after them. */
+/* Sums of rows from `row` on as long as they are short, precede `last` and do not end after
+ * `limit`.  Returns the row after them. */
 static inline size_t NAME(sums)(const ech_csr *a, const REAL *x, size_t row, size_t last,
                                 size_t limit, REAL *sums)
 {
