@@ -64,6 +64,10 @@ static inline enum echi_isa echi_cpu_isa(void)
     return ECHI_PORTABLE;
 }
 
+/* Whether it is faster to prefetch arrays that are read in blocks, in turn; set by
+ * echi_cpu_choose(). */
+extern atomic_bool echi_cpu_prefetches;
+
 /* ---- parallel.c ---- */
 
 /* Called when a context has been opened and when it is closed: the last one ends all threads. */

@@ -50,12 +50,25 @@ static const struct echi_sort_isa *choose(void)
     return variants[i];
 }
 
+/* The prefetchers of a Zen 4 find interleaved arrays, and prefetch instructions delay them. Those
+ * of a Zen 5 do not find them (docs/lab/select.md). */
+static bool needs_prefetches(void)
+{
+#ifdef ECHI_CPU_X86
+    return !__builtin_cpu_is("amdfam19h"); /* Zen 3 and Zen 4 */
+#else
+    return true;
+#endif
+}
+
 _Atomic(const struct echi_sort_isa *) echi_cpu_chosen;
+atomic_bool echi_cpu_prefetches;
 
 /* Threads that get here concurrently make the same choice. */
 const struct echi_sort_isa *echi_cpu_choose(void)
 {
     const struct echi_sort_isa *isa = choose();
+    atomic_store_explicit(&echi_cpu_prefetches, needs_prefetches(), memory_order_relaxed);
     atomic_store_explicit(&echi_cpu_chosen, isa, memory_order_relaxed);
     return isa;
 }

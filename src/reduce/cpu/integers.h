@@ -137,11 +137,21 @@ __attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n
             words[j] += v;
             high[j] += v >> 32;
         }
+    for (; i < n; i += W) {
+        u64_vector v;
+        if (i + W <= n)
+            memcpy(&v, x + i, sizeof v);
+        else
+            copy_some(&v, x + i, (n - i) * sizeof *x);
+        v ^= bias;
+        words[0] += v;
+        high[0] += v >> 32;
+    }
     words[0] += words[1] + (words[2] + words[3]);
     high[0] += high[1] + (high[2] + high[3]);
     words[0] += high[0] - (high[0] << 32);
     UNROLLED(j, VECTOR_BYTES / 8) sum += words[0][j];
-    return sum - (uint64_t)BIAS * i + NAME(short_sum)(x + i, n - i);
+    return sum - (uint64_t)BIAS * i;
 }
 #endif
 
@@ -157,6 +167,7 @@ static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, cons
                        size_t rows, struct echi_value *value)
 {
     const ELEM *x = (const ELEM *)in;
+    const bool all = needs_prefetches();
     (void)rule;
     (void)b;
 #ifdef __AVX512F__
@@ -166,7 +177,10 @@ static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, cons
     }
 #endif
     for (size_t row = 0; row < rows; row++, x += n) {
-        if (rows > 1) prefetch_next(x, n * sizeof *x);
+        if (rows > 1 && n * sizeof *x > ECHI_LINE_BYTES && !all)
+            prefetch(x + n, ECHI_LINE_BYTES);
+        else if (rows > 1)
+            prefetch_next(x, n * sizeof *x);
         value[row].u = NAME(sum_of)(x, n);
     }
 }

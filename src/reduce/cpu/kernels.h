@@ -22,7 +22,30 @@ INLINE void prefetch_next(const void *x, size_t bytes)
         __builtin_prefetch((const char *)x + ECHI_CHUNK_BYTES + i);
 }
 
+INLINE void prefetch(const void *x, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)x + i);
+}
+
+/* Whether each line of a chunk prefetches that of the next one; otherwise only the last one its
+ * successor, so that the folds do not delay its loads. */
+INLINE bool needs_prefetches(void)
+{
+    return atomic_load_explicit(&echi_cpu_prefetches, memory_order_relaxed);
+}
+
 /* ---- For variances ---- */
+
+/* a + b.  With AVX-512 a product by 1 and a sum, rounded once: the units of the products have less
+ * to do than those of the sums. */
+INLINE f64_vector plus_f64(f64_vector a, f64_vector b)
+{
+#ifdef __AVX512F__
+    return (f64_vector)_mm512_fmadd_pd((__m512d)a, _mm512_set1_pd(1), (__m512d)b);
+#else
+    return a + b;
+#endif
+}
 
 /* The halves of x as f64: 2^84 + 2^32 * the high half, 2^52 + the low half.  Their differences from
  * those of k are exact, so that only their sum is rounded.  sign: the sign bit of signed integers,

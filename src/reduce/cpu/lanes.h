@@ -80,10 +80,16 @@ INLINE VEC NAME(eight)(const ELEM *x, const ELEM *y, size_t lines, size_t n, int
 {
     enum { W = NAME(WIDTH) };
     VEC lane[8];
+    const bool all = needs_prefetches();
     UNROLLED(i, 8) lane[i] = NEUTRAL(how);
     for (size_t l = 0; l < lines; l++) {
-        prefetch_next(x, 8 * W * sizeof *x);
-        if (how == OF_DOT) prefetch_next(y, 8 * W * sizeof *y);
+        if (all) {
+            prefetch_next(x, 8 * W * sizeof *x);
+            if (how == OF_DOT) prefetch_next(y, 8 * W * sizeof *y);
+        } else if (l + 1 == lines) {
+            prefetch(x + NAME(LINE), 8 * W * sizeof *x);
+            if (how == OF_DOT) prefetch(y + NAME(LINE), 8 * W * sizeof *y);
+        }
         UNROLLED(i, 8) lane[i] = TAKE(lane[i], NAME(whole)(x + i * W, y + i * W, how, ignore), how);
         x += NAME(LINE);
         y += NAME(LINE);
@@ -328,34 +334,36 @@ static void NAME(dot)(const struct echi_reduce_rule *rule, const void *in, const
 #define DISTANCE(x, k, sign) distances_of_integers((const uint64_t *)(x), k, sign)
 #else
 #define CENTER               double
-#define DISTANCE(x, k, sign) (LOAD(x) - (k))
+#define DISTANCE(x, k, sign) plus_f64(LOAD(x), -((k) - (f64_vector){ 0 }))
 #endif
 
-/* Four vectors of lanes of distances from k, and of their squares, over `lines` lines and n
+/* `group` vectors of lanes of distances from k, and of their squares, over `lines` lines and n
  * elements of one more; folded to one vector each. */
-INLINE void NAME(four)(const ELEM *x, size_t lines, size_t n, CENTER k, uint64_t sign, bool ignore,
-                       VEC *first, VEC *second)
+INLINE void NAME(distances)(const ELEM *x, size_t lines, size_t n, CENTER k, uint64_t sign,
+                            bool ignore, const int group, VEC *first, VEC *second)
 {
     enum { W = NAME(WIDTH) };
     const VEC neutral = NEUTRAL(OF_SUM);
-    VEC s1[4], s2[4];
+    VEC s1[8], s2[8];
+    const bool all = group < 8 || needs_prefetches();
     (void)sign;
-    UNROLLED(i, 4) s1[i] = s2[i] = neutral;
+    UNROLLED(i, group) s1[i] = s2[i] = neutral;
     for (size_t l = 0; l < lines; l++, x += NAME(LINE)) {
-        prefetch_next(x, 4 * W * sizeof *x);
-        UNROLLED(i, 4)
+        if (all) prefetch_next(x, (size_t)group * W * sizeof *x);
+        UNROLLED(i, group)
         {
             VEC d = DISTANCE(x + i * W, k, sign), square = d * d;
             MASK there = ignore ? (MASK)(LOAD(x + i * W) == LOAD(x + i * W)) : (MASK){ 0 };
-            s1[i] += ignore ? KEEP(d, there, neutral) : d;
+            if (ignore) d = KEEP(d, there, neutral);
+            s1[i] = i % 2 ? s1[i] + d : plus_f64(s1[i], d);
             s2[i] += ignore ? KEEP(square, there, neutral) : square;
         }
     }
     if (n) {
         const size_t full = n / W;
         ELEM room[VECTOR_BYTES / sizeof(ELEM)] = { 0 };
-        if (n % W && full < 4) copy_some(room, x + full * W, n % W * sizeof *x);
-        UNROLLED(i, 4)
+        if (n % W && full < (size_t)group) copy_some(room, x + full * W, n % W * sizeof *x);
+        UNROLLED(i, group)
         {
             const ELEM *here = (size_t)i < full ? x + i * W : room;
             VEC d = DISTANCE(here, k, sign), square = d * d;
@@ -365,14 +373,24 @@ INLINE void NAME(four)(const ELEM *x, size_t lines, size_t n, CENTER k, uint64_t
             s2[i] += KEEP(square, there, neutral);
         }
     }
-    *first = PAIRS(PAIRS(s1[0], s1[1], 0), PAIRS(s1[2], s1[3], 0), 0);
-    *second = PAIRS(PAIRS(s2[0], s2[1], 0), PAIRS(s2[2], s2[3], 0), 0);
+    _Pragma("GCC unroll 3") for (int half = group / 2; half; half /= 2) UNROLLED(i, half)
+    {
+        s1[i] = PAIRS(s1[2 * i], s1[2 * i + 1], 0);
+        s2[i] = PAIRS(s2[2 * i], s2[2 * i + 1], 0);
+    }
+    *first = s1[0];
+    *second = s2[0];
 }
 
 INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, const ELEM *x,
                                          size_t n, bool ignore)
 {
     enum { STEP = 4 * NAME(WIDTH), STEPS = NAME(VECTORS) / 4 };
+#ifdef __AVX512F__
+    enum { WHOLE = 8 }; /* vectors at a time of a whole chunk: there are 32 registers */
+#else
+    enum { WHOLE = 4 };
+#endif
     const size_t lines = n / NAME(LINE), rest = n % NAME(LINE);
     VEC first[STEPS], second[STEPS];
     size_t steps = STEPS;
@@ -390,20 +408,25 @@ INLINE struct echi_moments NAME(moments)(const struct echi_reduce_rule *rule, co
     if (lines == 0)
         for (steps = 1; steps * STEP < n;) steps *= 2;
     const bool whole = n == ECHI_CHUNK_LINES * NAME(LINE);
-    for (size_t i = 0; i < STEPS && whole; i++)
-        NAME(four)(x + i * STEP, ECHI_CHUNK_LINES, 0, k, rule->sign, ignore, &first[i], &second[i]);
+    if (whole) {
+        steps = NAME(VECTORS) / WHOLE;
+        for (size_t i = 0; i < steps; i++) NAME(distances)
+        (x + i * WHOLE * NAME(WIDTH), ECHI_CHUNK_LINES, 0, k, rule->sign, ignore, WHOLE, &first[i],
+         &second[i]);
+    }
     for (size_t i = 0; i < steps && !whole; i++) {
         size_t here = rest > i * STEP ? rest - i * STEP : 0;
-        NAME(four)(x + i * STEP, lines, here, k, rule->sign, ignore, &first[i], &second[i]);
+        NAME(distances)
+        (x + i * STEP, lines, here, k, rule->sign, ignore, 4, &first[i], &second[i]);
     }
     double s1, s2;
     if (steps == 1) {
         s1 = FOLDED(first[0], 0);
         s2 = FOLDED(second[0], 0);
     } else {
-        for (size_t i = steps; i < STEPS; i++) first[i] = second[i] = NEUTRAL(OF_SUM);
-        s1 = NAME(fold)(first, STEPS, 0);
-        s2 = NAME(fold)(second, STEPS, 0);
+        for (size_t i = steps; i < STEPS && !whole; i++) first[i] = second[i] = NEUTRAL(OF_SUM);
+        s1 = NAME(fold)(first, whole ? NAME(VECTORS) / WHOLE : STEPS, 0);
+        s2 = NAME(fold)(second, whole ? NAME(VECTORS) / WHOLE : STEPS, 0);
     }
     const double there = (double)(n - (ignore ? NAME(nans)(x, n) : 0));
 #if IS_F64

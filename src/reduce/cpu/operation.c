@@ -133,19 +133,24 @@ static size_t merge_pairs(const struct job *job, struct echi_value *v, size_t n)
     return n - n / 2;
 }
 
-/* The value of at most TREE_CHUNKS chunks, of which the last may be short: the same tree as that of
- * the counter. */
-static struct echi_value reduce_few(const struct job *job, const char *in, const char *b, size_t n)
+/* Whether reduce_few() reduces n elements. */
+static inline bool is_few(const struct job *job, size_t n)
+{
+    return job->r->kind != ECHI_REDUCE_ARG && n <= TREE_CHUNKS * job->chunk_elements;
+}
+
+/* Sets v[0] to the value of at most TREE_CHUNKS chunks, of which the last may be short: the same
+ * tree as that of the counter. */
+static void reduce_few(const struct job *job, const char *in, const char *b, size_t n,
+                       struct echi_value v[TREE_CHUNKS + 1])
 {
     const struct echi_reduce *r = job->r;
     const size_t whole = n / job->chunk_elements, rest = n % job->chunk_elements;
     const size_t at = whole * job->chunk_elements * r->rule.bytes;
-    struct echi_value v[TREE_CHUNKS + 1];
     size_t count = whole + (rest != 0);
     if (whole) job->chunk(&r->rule, in, b, job->chunk_elements, whole, v);
     if (rest) job->chunk(&r->rule, in + at, b ? b + at : NULL, rest, 1, v + whole);
     while (count > 1) count = merge_pairs(job, v, count);
-    return v[0];
 }
 
 /* Counts the whole chunks that n elements have, in subtrees of TREE_CHUNKS chunks as far as
@@ -177,9 +182,12 @@ static struct echi_value reduce_range(const struct job *job, size_t begin, size_
     const char *in = (const char *)r->in + begin * r->rule.bytes;
     const char *b = r->b ? (const char *)r->b + begin * r->rule.bytes : NULL;
     bool arg = r->kind == ECHI_REDUCE_ARG;
-    if (!arg && from < to && to - from <= TREE_CHUNKS * job->chunk_elements)
-        return reduce_few(job, in + from * r->rule.bytes, b ? b + from * r->rule.bytes : NULL,
-                          to - from);
+    if (from < to && is_few(job, to - from)) {
+        struct echi_value v[TREE_CHUNKS + 1];
+        reduce_few(job, in + from * r->rule.bytes, b ? b + from * r->rule.bytes : NULL, to - from,
+                   v);
+        return v[0];
+    }
     struct counter counter;
     counter.count = 0;
     struct echi_value v = nothing(job);
@@ -296,6 +304,15 @@ static void run_rows(void *arg, size_t i, int thread)
         run_short_rows(job, from, to);
         return;
     }
+    if (r->columns && is_few(job, r->columns) && !r->b) {
+        const char *in = (const char *)r->in;
+        for (size_t row = from; row < to; row++) {
+            struct echi_value v[TREE_CHUNKS + 1];
+            reduce_few(job, in + row * r->columns * r->rule.bytes, NULL, r->columns, v);
+            echi_reduce_store_one(r, v, r->columns, row);
+        }
+        return;
+    }
     for (size_t row = from; row < to; row++)
         result(job, reduce_range(job, row * r->columns, 0, r->columns), r->columns, row);
 }
@@ -382,15 +399,20 @@ static void run_some_segments(struct job *job, size_t from, size_t to)
         }
         if (job->split && is_long(job, s)) continue;
         const size_t n = (size_t)(end - begin);
+        const char *in = (const char *)r->in + begin * r->rule.bytes;
+        struct echi_value v[TREE_CHUNKS + 1];
         if (n - 1 >= job->chunk_elements || !one_chunk) {
-            result(job, reduce_range(job, (size_t)begin, 0, n), n, s);
+            if (n && is_few(job, n)) {
+                reduce_few(job, in, NULL, n, v);
+                echi_reduce_store_one(r, v, n, s);
+            } else {
+                result(job, reduce_range(job, (size_t)begin, 0, n), n, s);
+            }
             continue;
         }
-        const char *in = (const char *)r->in + begin * r->rule.bytes;
-        struct echi_value value;
         for (int l = 0; l < ahead; l++) __builtin_prefetch(in + AHEAD_BYTES + 64 * l);
-        job->chunk(&r->rule, in, NULL, n, 1, &value);
-        echi_reduce_store_one(r, &value, n, s);
+        job->chunk(&r->rule, in, NULL, n, 1, v);
+        echi_reduce_store_one(r, v, n, s);
     }
 }
 

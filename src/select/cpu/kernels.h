@@ -14,10 +14,11 @@
 #endif
 
 /* Prefetches as many bytes as are used now, some KiB ahead: blocks of flags and of elements
- * alternate, so that hardware prefetchers start again and again. An address past the array has no
- * effect. */
+ * alternate, so that the prefetchers of some processors start again and again. An address past the
+ * array has no effect. */
 static inline void ahead_of(const void *now, size_t bytes)
 {
+    if (!atomic_load_explicit(&echi_cpu_prefetches, memory_order_relaxed)) return;
     const uintptr_t ahead = (uintptr_t)now + PREFETCH_BYTES;
     for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const void *)(ahead + k));
 }

@@ -25,6 +25,7 @@ struct echi_sparse_place {
 /* A product in progress. */
 struct echi_sparse_product {
     const struct echi_sparse *s;
+    bool by_row;      /* AVX-512: short rows are summed one by one, not in blocks */
     size_t group;     /* entries per group of a row, from its first: a power of two */
     void *partials;   /* [ECHI_SPARSE_SLOTS][width] sums of groups of rows that several tasks
                          share */

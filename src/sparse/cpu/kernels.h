@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sparse/cpu/common.h"
+#include "cpu/vector.h"
 
 #include <math.h>
 #include <string.h>

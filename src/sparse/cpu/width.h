@@ -129,27 +129,26 @@ static void NAME(part)(const struct echi_sparse_product *p, size_t row, size_t b
     }
 }
 
+#include "sparse/cpu/rows.h"
 #ifdef __AVX512F__
 #include "sparse/cpu/rows_avx512.h"
-#else
-static inline size_t NAME(blocks)(const struct echi_sparse *s, size_t row, size_t last)
-{
-    (void)s;
-    (void)last;
-    return row;
-}
 #endif
 
 /* Rows from `row` on as long as they are short and precede `last`: most matrices have only such
  * rows. */
-static size_t NAME(short_rows)(const struct echi_sparse *s, size_t row, size_t last)
+static size_t NAME(short_rows)(const struct echi_sparse_product *p, size_t row, size_t last)
 {
+    const struct echi_sparse *s = p->s;
     const INDEX *offsets = s->a.row_offsets, *columns = s->a.col_indices;
     const REAL *values = s->a.values, *x = s->x;
     const REAL alpha = (REAL)s->alpha, beta = (REAL)s->beta;
     const size_t cols = s->a.cols, entries = s->a.nnz;
     REAL *restrict y = s->y;
-    row = NAME(blocks)(s, row, last);
+#ifdef __AVX512F__
+    row = p->by_row ? NAME(valid_rows)(s, row, last) : NAME(blocks)(s, row, last);
+#else
+    row = NAME(valid_rows)(s, row, last);
+#endif
     for (size_t begin = echi_min(offsets[row], entries); row < last; row++) {
         const size_t end = echi_min(offsets[row + 1], entries);
         if (end > begin + ECHI_SPARSE_CHUNK) break;
@@ -170,7 +169,7 @@ static void NAME(rows)(const struct echi_sparse_product *p, struct echi_sparse_p
     const ech_csr *a = &s->a;
     for (size_t row = from.row; row < a->rows && row <= to.row; row++) {
         const bool inside = row == from.row && from.inside;
-        if (!inside && row < to.row) row = NAME(short_rows)(s, row, to.row);
+        if (!inside && row < to.row) row = NAME(short_rows)(p, row, to.row);
         if (row == a->rows || (row == to.row && !to.inside)) return;
         const size_t begin = NAME(offset)(a, row), end = NAME(offset)(a, row + 1);
         const size_t first = inside ? from.entry : begin;

@@ -1,0 +1,128 @@
+/*
+ * sparse/cpu/rows.h - template: a product of rows of at most one chunk with a vector, row by row.
+ * Parameters: INDEX (unsigned), REAL, NAME(x).
+ *
+ *     columns of a block of rows -> valid?       by vectors, before one of them is used
+ *     row -> sum                                 without a test per entry
+ *
+ * Blocks are short, so that their columns stay in the L1 cache. Rows are faster than the blocks of
+ * rows_avx512.h as long as the processor predicts the ends of their loops: products are repeated.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+enum {
+    NAME(lanes) = VECTOR_BYTES / sizeof(INDEX),
+    NAME(step) = 2 * NAME(lanes) /* columns that are checked at once */
+};
+
+typedef INDEX NAME(vector) __attribute__((vector_size(VECTOR_BYTES)));
+
+/* *most becomes the maximum of itself and columns. */
+static inline void NAME(maximum)(NAME(vector) * most, const INDEX *columns)
+{
+    NAME(vector) v;
+    memcpy(&v, columns, sizeof v);
+#ifdef __AVX512F__
+    *most = (NAME(vector))(sizeof(INDEX) == 4 ? _mm512_max_epu32((__m512i)*most, (__m512i)v)
+                                              : _mm512_max_epu64((__m512i)*most, (__m512i)v));
+#else
+#ifdef __AVX2__
+    if (sizeof(INDEX) == 4) {
+        *most = (NAME(vector))_mm256_max_epu32((__m256i)*most, (__m256i)v);
+        return;
+    }
+#endif
+    const NAME(vector) above = (NAME(vector))(v > *most);
+    *most = (v & above) | (*most & ~above);
+#endif
+}
+
+/* Whether the columns from *checked to `end` are valid.  Up to NAME(step) - 1 more are checked. */
+static inline bool NAME(check)(const ech_csr *a, size_t *checked, size_t end)
+{
+    const INDEX *columns = a->col_indices;
+    NAME(vector) most = { 0 };
+    for (; *checked < end; *checked += NAME(step)) {
+        NAME(maximum)(&most, columns + *checked);
+        NAME(maximum)(&most, columns + *checked + NAME(lanes));
+    }
+    const NAME(vector) bound = (NAME(vector)){ 0 } + (INDEX)echi_min(a->cols, (INDEX)-1);
+#ifdef __AVX512F__
+    return sizeof(INDEX) == 4 ? _mm512_cmplt_epu32_mask((__m512i)most, (__m512i)bound) == 0xffff
+                              : _mm512_cmplt_epu64_mask((__m512i)most, (__m512i)bound) == 0xff;
+#else
+    uint64_t invalid[VECTOR_BYTES / sizeof(uint64_t)], any = 0;
+    most = (NAME(vector))(most >= bound);
+    memcpy(invalid, &most, sizeof most);
+    for (size_t i = 0; i < VECTOR_BYTES / sizeof(uint64_t); i++) any |= invalid[i];
+    return !any;
+#endif
+}
+
+/* Sums of rows from `row` on as long as they are short, precede `last` and do not end after
+ * `limit`.  Returns the row after them. */
+static inline size_t NAME(sums)(const ech_csr *a, const REAL *x, size_t row, size_t last,
+                                size_t limit, REAL *sums)
+{
+    enum { NEAR = 64, FAR = 640 }; /* in entries: measured on a Zen 4, 2026-11-27 */
+    const INDEX *offsets = a->row_offsets;
+    size_t at = offsets[row];
+    const INDEX *c = (const INDEX *)a->col_indices + at;
+    const REAL *v = (const REAL *)a->values + at;
+    for (; row < last; row++) {
+        const size_t end = offsets[row + 1];
+        size_t n = end - at;
+        if (n > ECHI_SPARSE_CHUNK || end > limit) break;
+        at = end;
+        REAL sum = 0;
+        if (n) {
+            sum = *v++ * x[*c++];
+            for (n--; n & 3; n--) sum += *v++ * x[*c++];
+            for (; n; n -= 4, c += 4, v += 4) {
+                __builtin_prefetch(v + NEAR);
+                __builtin_prefetch(c + FAR);
+                sum += v[0] * x[c[0]];
+                sum += v[1] * x[c[1]];
+                sum += v[2] * x[c[2]];
+                sum += v[3] * x[c[3]];
+            }
+        }
+        *sums++ = sum;
+    }
+    return row;
+}
+
+/* y of n rows, from their sums. */
+static inline void NAME(finish)(const struct echi_sparse *s, const REAL *sums, REAL *y, size_t n)
+{
+    const REAL alpha = (REAL)s->alpha, beta = (REAL)s->beta;
+    if (beta == 0)
+        for (size_t i = 0; i < n; i++) y[i] = NAME(result)(alpha * sums[i]);
+    else
+        for (size_t i = 0; i < n; i++) y[i] = NAME(result)(alpha * sums[i] + beta * y[i]);
+}
+
+/* Computes y for rows from `row` on as long as they are short and valid and precede `last`; returns
+ * the row after them. */
+static size_t NAME(valid_rows)(const struct echi_sparse *s, size_t row, size_t last)
+{
+    enum { ROWS = 24 };
+    const ech_csr *a = &s->a;
+    const INDEX *offsets = a->row_offsets, *columns = a->col_indices;
+    REAL sums[ROWS], *y = s->y;
+    size_t checked = offsets[row], next;
+    for (; checked < a->nnz && (uintptr_t)(columns + checked) % VECTOR_BYTES; checked++)
+        if (columns[checked] >= a->cols) return row;
+    for (; last - row >= ROWS; row = next) {
+        const size_t end = offsets[row + ROWS];
+        if (end > a->nnz || a->nnz - end < NAME(step) || !NAME(check)(a, &checked, end)) break;
+        next = NAME(sums)(a, s->x, row, row + ROWS, end, sums);
+        if (next < row + ROWS) {
+            NAME(finish)(s, sums, y + row, next - row);
+            return next;
+        }
+        NAME(finish)(s, sums, y + row, ROWS);
+    }
+    return row;
+}
