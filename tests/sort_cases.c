@@ -352,7 +352,8 @@ static void big_sizes(run_function run)
         { .dtype = ECH_U32, .n = 4000037, .dist = "random" }, /* large leaves */
         { .dtype = ECH_U64, .n = 1500007, .dist = "zipf" },
         { .dtype = ECH_I64, .n = 2000003, .dist = "random", .descending = true },
-        { .dtype = ECH_U64, .n = 300007, .dist = "lengths" }, /* digits by length */
+        { .dtype = ECH_U64, .n = 300007, .dist = "lengths" },  /* digits by length */
+        { .dtype = ECH_U64, .n = 1500007, .dist = "lengths" }, /* bins of tiles */
         { .dtype = ECH_U64, .n = 1000003, .dist = "lengths", .descending = true },
         { .dtype = ECH_U32, .n = 1000003, .dist = "lengths" },
         { .dtype = ECH_U64, .n = 2000003, .index_bytes = 4, .descending = true, .dist = "zipf" },
