@@ -70,7 +70,9 @@ ECH_API ech_status ech_comm_open(ech_comm **comm, const char *library,
  *   contexts  NULL: all arrays are in host memory.  Otherwise [ranks]: the context of each rank.
  *             Arrays may then be in memory of their GPUs, which may be different GPUs of this
  *             machine: the receiving rank copies directly from the memory of the sending rank.
- *             Each context must live until its communicator is closed
+ *             This may be memory of cuMemAlloc() or of a pool (cuMemAllocAsync()), which then
+ *             permits the other GPUs to read it; memory that the caller maps (cuMemMap()) must
+ *             permit this itself.  Each context must live until its communicator is closed
  *   ranks     at least 1
  */
 ECH_API ech_status ech_comm_threads(ech_comm **comms, ech_ctx *const *contexts, int ranks,
