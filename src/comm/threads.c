@@ -342,10 +342,8 @@ static bool copy_messages(struct member *m, const ech_comm_message *receives, si
 static ech_status share_messages(const struct member *m, const ech_comm_message *sends, size_t n)
 {
     ech_status status = ECH_OK;
-    if (!m->ctx->backend->share) return ECH_OK;
     for (size_t i = 0; i < n && status == ECH_OK; i++)
-        if (sends[i].bytes && sends[i].rank != m->rank)
-            status = m->ctx->backend->share(m->ctx, sends[i].data);
+        if (sends[i].bytes && sends[i].rank != m->rank) status = echi_share(m->ctx, sends[i].data);
     return status;
 }
 

@@ -174,4 +174,10 @@ extern const struct echi_backend *const echi_backends[];
 bool echi_backend_auto(const char *name); /* "auto", "auto:..." or none: the CPU may help */
 ech_status echi_backend_find(const char *name, const struct echi_backend **backend, int *ordinal);
 
+/* Permits the contexts that can reach this one to read memory that it did not allocate. */
+static inline ech_status echi_share(ech_ctx *ctx, const void *pointer)
+{
+    return ctx->backend->share ? ctx->backend->share(ctx, pointer) : ECH_OK;
+}
+
 #endif

@@ -16,6 +16,8 @@ static CUdeviceptr device_pointer(const void *pointer)
     return (CUdeviceptr)(uintptr_t)pointer;
 }
 
+enum { MOST_READERS = 64 }; /* bits of echi_cuda.readers */
+
 /* Memory of a pool is accessible only to the devices to which the pool grants access. */
 static ech_status permit(ech_ctx *ctx, CUmemoryPool pool, CUdevice device)
 {
@@ -44,7 +46,7 @@ ech_status echi_cuda_reach(ech_ctx *ctx, ech_ctx *other, bool *can)
     if (enabled != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
         TRY(echi_cuda_check(ctx, driver, enabled, "cuCtxEnablePeerAccess"));
     if (peer->pool) TRY(permit(ctx, peer->pool, cuda->device));
-    if (cuda->device < 64) peer->readers |= (uint64_t)1 << cuda->device;
+    if (cuda->device < MOST_READERS) peer->readers |= (uint64_t)1 << cuda->device;
     *can = true;
 done:
     return status;
@@ -61,7 +63,7 @@ ech_status echi_cuda_share(ech_ctx *ctx, const void *pointer)
     if (!cuda->readers || !pointer) return ECH_OK;
     CU(cuPointerGetAttributes, 1, attributes, values, device_pointer(pointer));
     if (!pool || pool == cuda->pool) return ECH_OK;
-    for (int device = 0; device < 64; device++)
+    for (int device = 0; device < MOST_READERS; device++)
         if (cuda->readers >> device & 1) TRY(permit(ctx, pool, device));
 done:
     return status;

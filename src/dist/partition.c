@@ -425,17 +425,6 @@ done:
     return status;
 }
 
-static ech_status share_arrays(const struct echi_partition_run *run)
-{
-    ech_ctx *ctx = run->d->ctx;
-    ech_status status = ECH_OK;
-    if (!ctx->backend->share) return ECH_OK;
-    TRY(ctx->backend->share(ctx, run->s->keys));
-    if (run->s->values) TRY(ctx->backend->share(ctx, run->s->values));
-done:
-    return status;
-}
-
 ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *s,
                                     ech_status status, bool *done)
 {
@@ -467,7 +456,8 @@ ech_status echi_dist_sort_partition(struct echi_dist *d, struct echi_dist_sort *
     *done = true;
     status = echi_partition_move(&run);
     if (status == ECH_OK) status = ech_sync(d->ctx); /* other ranks read what has been moved */
-    if (status == ECH_OK && run.direct) status = share_arrays(&run);
+    for (int i = 0; i < 2 && status == ECH_OK && run.direct; i++)
+        status = echi_share(d->ctx, sent[i]);
     TRY(echi_comm_agree(d->ctx, d->comm, status, sent, sizeof sent));
     for (int r = 0; r < d->ranks; r++)
         memcpy(run.sent + 2 * r, d->comm->notes[r].note, sizeof sent);

@@ -59,10 +59,6 @@ static ech_status publish(struct echi_gf2_blocks *g, ech_status status, size_t j
     const int owner = echi_gf2_blocks_owner(g, j);
     struct echi_gf2_panel *p = echi_gf2_blocks_panel(g, j);
     struct echi_gf2_note *note = &e->note;
-    if (status == ECH_OK && owner == d->rank && e->direct && d->ctx->backend->share) {
-        status = d->ctx->backend->share(d->ctx, p->factor);
-        if (status == ECH_OK) status = d->ctx->backend->share(d->ctx, p->pivots);
-    }
     *note = (struct echi_gf2_note){ p->r, p->moves, (uintptr_t)p->factor, (uintptr_t)p->pivots };
     TRY(echi_comm_agree(d->ctx, d->comm, status, note, sizeof *note));
     memcpy(note, d->comm->notes[owner].note, sizeof *note);
@@ -124,6 +120,10 @@ ech_status echi_gf2_dist_begin(struct echi_gf2_dist *e, const ech_gf2 *a, const 
     TRY(echi_gf2_blocks_allocate(g, g->rows * g->words, 8, &g->m));
     TRY(echi_gf2_blocks_begin(g, overlaps));
     e->direct = overlaps && echi_comm_direct(e->d.comm);
+    for (int i = 0; i < ECHI_GF2_PANELS && e->direct; i++) {
+        TRY(echi_share(ctx, g->panel[i].factor));
+        TRY(echi_share(ctx, g->panel[i].pivots));
+    }
     if (g->rows == 0 || g->words == 0) return ECH_OK;
     to = echi_gf2_blocks_view(g, 0, 0, g->rows, g->words * 64);
     TRY(ech_gf2_copy(ctx, a, 0, 0, &to, 0, 0, g->rows, e->own));

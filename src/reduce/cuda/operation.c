@@ -43,7 +43,7 @@ enum {
 
 static const struct {
     const char *segments, *shared; /* kernels */
-    size_t words;                  /* of a value */
+    size_t words;                  /* of a value, at most */
 } kinds[ECHI_REDUCE_KINDS] = {
     [ECHI_REDUCE_ISUM] = { "reduce_isum_segments", "reduce_isum_long", 1 },
     [ECHI_REDUCE_IPRODUCT] = { "reduce_other_segments", "reduce_other_long", 1 },
@@ -54,8 +54,7 @@ static const struct {
     [ECHI_REDUCE_SUM64] = { "reduce_sum64_segments", "reduce_sum64_long", 2 },
     [ECHI_REDUCE_PRODUCT64] = { "reduce_product64_segments", "reduce_product64_long", 1 },
     [ECHI_REDUCE_DOT64] = { NULL, "reduce_dot64_long", 2 },
-    [ECHI_REDUCE_VARIANCE] = { "reduce_variance_segments", "reduce_variance_long",
-                               4 /* at most */ },
+    [ECHI_REDUCE_VARIANCE] = { "reduce_variance_segments", "reduce_variance_long", 4 },
     [ECHI_REDUCE_BITS] = { "reduce_other_segments", "reduce_other_long", 1 },
     [ECHI_REDUCE_MAX] = { "reduce_max_segments", "reduce_max_long", 1 },
     [ECHI_REDUCE_MINMAX] = { "reduce_minmax_segments", "reduce_minmax_long", 2 },
@@ -203,12 +202,14 @@ static void get_zeros(const struct build *b, void *part, void *slot, size_t byte
 
 static bool never(const struct echi_reduce *r)
 {
-    return !r;
+    (void)r;
+    return false;
 }
 
 static bool always(const struct echi_reduce *r)
 {
-    return r;
+    (void)r;
+    return true;
 }
 
 /* ---- Strategies: nothing to reduce ---- */
