@@ -52,6 +52,26 @@ static __device__ inline uint32_t narrow_digit(const struct narrow_digits &d, ui
     return (min(e, d.last) ^ d.flips) >> d.shift & d.mask;
 }
 
+/* A block's part of a pass: tile_of() sorts the tile that it has taken. */
+template <typename shared, typename function>
+static __device__ inline void narrow_sweep(const struct sort_passes_args &a,
+                                           const function &tile_of)
+{
+    shared &s = *(shared *)shared_bytes;
+    wait_for_earlier();
+    if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.common.level], 1);
+    if (threadIdx.x == 0) s.zero = 0;
+    const struct sweep w = { a.state->pass[a.common.level], a.common.level,
+                             (uint32_t)a.common.part };
+    if (!w.p.active) {
+        if (ends_output(a)) copy_to_output(a);
+        return;
+    }
+    rank_clear(s.counts, WARPS * SORT_BINS);
+    __syncthreads(); /* the tile is known and the counters are clear */
+    tile_of(a, w, s);
+}
+
 #if !STAGED
 struct narrow_shared {
     union {
@@ -206,19 +226,7 @@ static __device__ inline void narrow_any(const struct sort_passes_args &a, const
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sort_onesweep(const __grid_constant__ struct sort_passes_args a)
 {
-    struct narrow_shared &s = *(struct narrow_shared *)shared_bytes;
-    wait_for_earlier();
-    if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.common.level], 1);
-    if (threadIdx.x == 0) s.zero = 0;
-    const struct sweep w = { a.state->pass[a.common.level], a.common.level,
-                             (uint32_t)a.common.part };
-    if (!w.p.active) {
-        if (ends_output(a)) copy_to_output(a);
-        return;
-    }
-    rank_clear(s.counts, WARPS * SORT_BINS);
-    __syncthreads(); /* the tile is known and the counters are clear */
-    narrow_any(a, w, s);
+    narrow_sweep<struct narrow_shared>(a, narrow_any);
 }
 #endif
 #endif

@@ -274,19 +274,7 @@ static __device__ inline void staged_any(const struct sort_passes_args &a, const
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sort_onesweep(const __grid_constant__ struct sort_passes_args a)
 {
-    struct staged_shared &s = *(struct staged_shared *)shared_bytes;
-    wait_for_earlier();
-    if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.common.level], 1);
-    if (threadIdx.x == 0) s.zero = 0;
-    const struct sweep w = { a.state->pass[a.common.level], a.common.level,
-                             (uint32_t)a.common.part };
-    if (!w.p.active) {
-        if (ends_output(a)) copy_to_output(a);
-        return;
-    }
-    rank_clear(s.counts, WARPS * SORT_BINS);
-    __syncthreads(); /* the tile is known and the counters are clear */
-    staged_any(a, w, s);
+    narrow_sweep<struct staged_shared>(a, staged_any);
 }
 #endif
 
