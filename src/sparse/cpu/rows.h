@@ -38,16 +38,9 @@ static inline void NAME(maximum)(NAME(vector) * most, const INDEX *columns)
 #endif
 }
 
-/* Whether the columns from *checked to `end` are valid.  Up to NAME(step) - 1 more are checked. */
-static inline bool NAME(check)(const ech_csr *a, size_t *checked, size_t end)
+static inline bool NAME(below)(NAME(vector) most, size_t cols)
 {
-    const INDEX *columns = a->col_indices;
-    NAME(vector) most = { 0 };
-    for (; *checked < end; *checked += NAME(step)) {
-        NAME(maximum)(&most, columns + *checked);
-        NAME(maximum)(&most, columns + *checked + NAME(lanes));
-    }
-    const NAME(vector) bound = (NAME(vector)){ 0 } + (INDEX)echi_min(a->cols, (INDEX)-1);
+    const NAME(vector) bound = (NAME(vector)){ 0 } + (INDEX)echi_min(cols, (INDEX)-1);
 #ifdef __AVX512F__
     return sizeof(INDEX) == 4 ? _mm512_cmplt_epu32_mask((__m512i)most, (__m512i)bound) == 0xffff
                               : _mm512_cmplt_epu64_mask((__m512i)most, (__m512i)bound) == 0xff;
@@ -60,37 +53,42 @@ static inline bool NAME(check)(const ech_csr *a, size_t *checked, size_t end)
 #endif
 }
 
-/* Sums of rows from `row` on as long as they are short, precede `last` and do not end after
- * `limit`.  Returns the row after them. */
-static inline size_t NAME(sums)(const ech_csr *a, const REAL *x, size_t row, size_t last,
-                                size_t limit, REAL *sums)
+/* Whether the columns from *checked to `end` are valid.  Up to NAME(step) - 1 more are checked. */
+static inline bool NAME(check)(const ech_csr *a, size_t *checked, size_t end)
+{
+    const INDEX *columns = a->col_indices;
+    NAME(vector) most = { 0 };
+    for (; *checked < end; *checked += NAME(step)) {
+        NAME(maximum)(&most, columns + *checked);
+        NAME(maximum)(&most, columns + *checked + NAME(lanes));
+    }
+    return NAME(below)(most, a->cols);
+}
+
+/* Whether the columns of the chunk that begins at `entry` are valid. */
+static inline bool NAME(valid)(const ech_csr *a, size_t entry)
+{
+    const INDEX *columns = (const INDEX *)a->col_indices + entry;
+    NAME(vector) most = { 0 };
+    for (int i = 0; i < ECHI_SPARSE_CHUNK; i += NAME(lanes)) NAME(maximum)(&most, columns + i);
+    return NAME(below)(most, a->cols);
+}
+
+/* Adds n products, at least 1, with valid columns. */
+static inline REAL NAME(valid_chunk)(const INDEX *c, const REAL *v, const REAL *x, size_t n)
 {
     enum { NEAR = 64, FAR = 640 }; /* in entries: measured on a Zen 4, 2026-11-27 */
-    const INDEX *offsets = a->row_offsets;
-    size_t at = offsets[row];
-    const INDEX *c = (const INDEX *)a->col_indices + at;
-    const REAL *v = (const REAL *)a->values + at;
-    for (; row < last; row++) {
-        const size_t end = offsets[row + 1];
-        size_t n = end - at;
-        if (n > ECHI_SPARSE_CHUNK || end > limit) break;
-        at = end;
-        REAL sum = 0;
-        if (n) {
-            sum = *v++ * x[*c++];
-            for (n--; n & 3; n--) sum += *v++ * x[*c++];
-            for (; n; n -= 4, c += 4, v += 4) {
-                __builtin_prefetch(v + NEAR);
-                __builtin_prefetch(c + FAR);
-                sum += v[0] * x[c[0]];
-                sum += v[1] * x[c[1]];
-                sum += v[2] * x[c[2]];
-                sum += v[3] * x[c[3]];
-            }
-        }
-        *sums++ = sum;
+    REAL sum = *v++ * x[*c++];
+    for (n--; n & 3; n--) sum += *v++ * x[*c++];
+    for (; n; n -= 4, c += 4, v += 4) {
+        __builtin_prefetch(v + NEAR);
+        __builtin_prefetch(c + FAR);
+        sum += v[0] * x[c[0]];
+        sum += v[1] * x[c[1]];
+        sum += v[2] * x[c[2]];
+        sum += v[3] * x[c[3]];
     }
-    return row;
+    return sum;
 }
 
 /* y of n rows, from their sums. */
@@ -103,6 +101,13 @@ static inline void NAME(finish)(const struct echi_sparse *s, const REAL *sums, R
         for (size_t i = 0; i < n; i++) y[i] = NAME(result)(alpha * sums[i] + beta * y[i]);
 }
 
+/* The first row from `row` on that is not short, at most `last`. */
+static inline size_t NAME(long_row)(const INDEX *offsets, size_t row, size_t last)
+{
+    while (row < last && (INDEX)(offsets[row + 1] - offsets[row]) <= ECHI_SPARSE_CHUNK) row++;
+    return row;
+}
+
 /* Computes y for rows from `row` on as long as they are short and valid and precede `last`; returns
  * the row after them. */
 static size_t NAME(valid_rows)(const struct echi_sparse *s, size_t row, size_t last)
@@ -110,19 +115,22 @@ static size_t NAME(valid_rows)(const struct echi_sparse *s, size_t row, size_t l
     enum { ROWS = 24 };
     const ech_csr *a = &s->a;
     const INDEX *offsets = a->row_offsets, *columns = a->col_indices;
+    const REAL *values = a->values, *x = s->x;
     REAL sums[ROWS], *y = s->y;
-    size_t checked = offsets[row], next;
+    size_t checked = offsets[row], next = NAME(long_row)(offsets, row, echi_min(last, row + ROWS));
+    if (next == row) return row;
     for (; checked < a->nnz && (uintptr_t)(columns + checked) % VECTOR_BYTES; checked++)
         if (columns[checked] >= a->cols) return row;
-    for (; last - row >= ROWS; row = next) {
-        const size_t end = offsets[row + ROWS];
+    for (; row < next; next = NAME(long_row)(offsets, row, echi_min(last, row + ROWS))) {
+        size_t at = offsets[row];
+        const size_t end = offsets[next], begin = row;
         if (end > a->nnz || a->nnz - end < NAME(step) || !NAME(check)(a, &checked, end)) break;
-        next = NAME(sums)(a, s->x, row, row + ROWS, end, sums);
-        if (next < row + ROWS) {
-            NAME(finish)(s, sums, y + row, next - row);
-            return next;
+        for (; row < next; row++) {
+            const size_t n = offsets[row + 1] - at;
+            sums[row - begin] = n ? NAME(valid_chunk)(columns + at, values + at, x, n) : 0;
+            at += n;
         }
-        NAME(finish)(s, sums, y + row, ROWS);
+        NAME(finish)(s, sums, y + begin, next - begin);
     }
     return row;
 }

@@ -64,58 +64,37 @@ static inline REAL NAME(chunk)(const INDEX *columns, const REAL *values, const R
     return sum;
 }
 
-/* Four full chunks: their sums are independent. */
-static inline REAL NAME(chunks_4)(const INDEX *columns, const REAL *values, const REAL *x,
-                                  size_t cols)
+static inline void NAME(put)(const struct echi_sparse *s, size_t row, REAL sum)
 {
-    enum { N = ECHI_SPARSE_CHUNK };
-    REAL sum[4];
-    for (int j = 0; j < 4; j++)
-        sum[j] = values[j * N] * x[columns[j * N] < cols ? columns[j * N] : 0];
-    for (int i = 1; i < N; i++)
-        for (int j = 0; j < 4; j++)
-            sum[j] += values[j * N + i] * x[columns[j * N + i] < cols ? columns[j * N + i] : 0];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    REAL *y = (REAL *)s->y + row, result = (REAL)s->alpha * sum;
+    if (s->beta != 0) result += (REAL)s->beta * *y;
+    *y = NAME(result)(result);
 }
+
+#include "sparse/cpu/rows.h"
 
 static REAL NAME(sum)(const ech_csr *a, const REAL *x, size_t begin, size_t end)
 {
     enum { N = ECHI_SPARSE_CHUNK };
     const INDEX *columns = a->col_indices;
     const REAL *values = a->values;
-    const size_t cols = a->cols;
     REAL digits[64], sum;
     size_t count = 0; /* number of chunks: digit l of the counter is the sum of 2^l of them */
     if (begin >= end) return 0;
-    if (end - begin <= N) return NAME(chunk)(columns + begin, values + begin, x, cols, end - begin);
-    while (begin < end) {
+    for (size_t n; begin < end; begin += n, count++) {
         int l = 0;
-        size_t here = end - begin;
-        if (here >= 4 * N && count % 4 == 0) {
-            sum = NAME(chunks_4)(columns + begin, values + begin, x, cols);
-            here = 4 * N;
-            l = 2;
-        } else {
-            if (here > N) here = N;
-            sum = NAME(chunk)(columns + begin, values + begin, x, cols, here);
-        }
-        const size_t more = (size_t)1 << l;
+        n = echi_min(end - begin, N);
+        if (a->nnz - begin >= N && NAME(valid)(a, begin))
+            sum = NAME(valid_chunk)(columns + begin, values + begin, x, n);
+        else
+            sum = NAME(chunk)(columns + begin, values + begin, x, a->cols, n);
         for (; count >> l & 1; l++) sum = digits[l] + sum;
         digits[l] = sum;
-        count += more;
-        begin += here;
     }
     int l = __builtin_ctzll(count);
     for (sum = digits[l++]; count >> l; l++)
         if (count >> l & 1) sum = digits[l] + sum;
     return sum;
-}
-
-static inline void NAME(put)(const struct echi_sparse *s, size_t row, REAL sum)
-{
-    REAL *y = (REAL *)s->y + row, result = (REAL)s->alpha * sum;
-    if (s->beta != 0) result += (REAL)s->beta * *y;
-    *y = NAME(result)(result);
 }
 
 /* Full groups of a row of which a task has only a part, or the rest at its end. */
@@ -129,7 +108,6 @@ static void NAME(part)(const struct echi_sparse_product *p, size_t row, size_t b
     }
 }
 
-#include "sparse/cpu/rows.h"
 #ifdef __AVX512F__
 #include "sparse/cpu/rows_avx512.h"
 #endif
