@@ -1,6 +1,7 @@
-"""sparse_direct_scipy.py - measures sparse direct solvers on the CPU, compared with SciPy and with dense LU.
+"""sparse_direct_scipy.py - measures sparse direct solvers, compared with SciPy, CuPy and dense LU.
 
     PYTHONPATH=build/python OPENBLAS_NUM_THREADS=1 bench/sparse_direct_scipy.py [--dense] [MATRIX.mtx...] >direct.csv
+    ECHELON_DEVICE=cuda bench/sparse_direct_scipy.py --gpu [MATRIX.mtx...] >direct.csv
     bench/sparse_direct_scipy.py --table direct.csv
 
 Each MATRIX is enlarged: copies of it are blocks on the diagonal, and three random elements couple each block with the
@@ -8,6 +9,10 @@ block before. The result is synthetic, and has about 10^4, 10^5 and 10^6 rows. 2
 a random x. A row is one solver: the best CPU time of several runs, which alternate between the solvers, from A and b to
 x; the number of entries of L and U; the backward error |b - A x| / (|A| |x| + |b|) in the maximum norm, computed here;
 and |x - solution| / |solution|. One thread. --dense: also the dense LU of Echelon for n up to 12,000.
+
+--gpu: elapsed time with all threads, A and b in host memory, larger Laplacians, and CuPy's spsolve() (the QR
+factorization of cuSOLVER) for n up to 16,000. A solver that took more than 20 s for a matrix omits the larger ones of
+the same kind.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -42,7 +47,16 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 from echelon.sparse import linalg as solvers
 
+try:
+    import cupy
+    import cupyx.scipy.sparse as cupyx_sparse
+    import cupyx.scipy.sparse.linalg as cupyx_linalg
+except ImportError:
+    cupy = None
+
 COUPLINGS = 3
+GPU = "--gpu" in sys.argv
+seconds_of = time.perf_counter if GPU else time.process_time
 
 
 def enlarged(block, copies):
@@ -69,9 +83,9 @@ def matrices(paths):
         for n in (10**4, 10**5, 10**6):
             copies = -(-n // block.shape[0])
             yield f"{name} x {copies:,}, synthetic", enlarged(block, copies)
-    for side in (100, 300):
+    for side in (100, 300, 1000) if GPU else (100, 300):
         yield f"Laplacian, {side}^2", laplacian(side, 2)
-    for side in (16, 25):
+    for side in (16, 25, 40) if GPU else (16, 25):
         yield f"Laplacian, {side}^3", laplacian(side, 3)
 
 
@@ -96,6 +110,10 @@ def scipy_solver(a, b):
     return lu.solve(b), lu.L.nnz + lu.U.nnz - a.shape[0]
 
 
+def cupy_solver(a, b):
+    return cupy.asnumpy(cupyx_linalg.spsolve(cupyx_sparse.csr_matrix(a), cupy.asarray(b))), 0
+
+
 def dense_solver(a, b):
     return echelon.linalg.solve(a.toarray(), b, factorization="lu"), a.shape[0] ** 2
 
@@ -109,33 +127,40 @@ def measure(name, a, run):
         for who, solve in run.items():
             if turn and best[who][0] > 20:
                 continue
-            start = time.process_time()
+            start = seconds_of()
             y, nnz = solve(a, b)
-            seconds = time.process_time() - start
+            seconds = seconds_of() - start
             if who not in best or seconds < best[who][0]:
                 best[who] = seconds, nnz, y
     for who, (seconds, nnz, y) in best.items():
         error = abs(b - a @ y).max() / (abs(a).sum(1).max() * abs(y).max() + abs(b).max())
         print(f"{name},{a.shape[0]},{a.nnz},{who},{seconds:.4g},{nnz},{error:.2g},"
               f"{abs(x - y).max() / abs(x).max():.2g}", flush=True)
+    return [who for who in best if best[who][0] > 20]
 
 
 def main():
-    words = [word for word in sys.argv[1:] if word != "--dense"]
-    echelon.set_threads(1)
+    words = [word for word in sys.argv[1:] if word not in ("--dense", "--gpu")]
+    if not GPU:
+        echelon.set_threads(1)
     print(f"# versions: Echelon {echelon.__version__}, SciPy {scipy.__version__}, NumPy {np.__version__}")
-    print(f"# date: {datetime.date.today()}; CPU time of one thread, best of 2 or 3 alternating runs")
+    how = "elapsed time" if GPU else "CPU time of one thread"
+    print(f"# date: {datetime.date.today()}; {how}, best of 2 or 3 alternating runs")
     run = {"Echelon": solver_of(None), "Echelon without refinement": solver_of(None, 0)}
-    run.update({name: solver_of(name) for name in ("klu", "mumps", "superlu") if available(name)})
+    run.update({name: solver_of(name) for name in ("cudss", "klu", "mumps", "superlu") if available(name)})
     run["SciPy splu"] = scipy_solver
     print("matrix,n,entries,who,s,factor_nnz,backward_error,error")
+    slow = {}
     for name, a in matrices(words):
         a.sum_duplicates()
         name = name.replace(",", "")
-        chosen = dict(run)
+        kind = name.split(" x ")[0] if " x " in name else name.partition("^")[2]
+        chosen = {who: solve for who, solve in run.items() if who not in slow.get(kind, ())}
+        if GPU and cupy and a.shape[0] <= 16000:
+            chosen["CuPy spsolve"] = cupy_solver
         if "--dense" in sys.argv and a.shape[0] <= 12000 and "synthetic" in name:
             chosen["Echelon dense LU"] = dense_solver
-        measure(name, a, chosen)
+        slow[kind] = slow.get(kind, []) + measure(name, a, chosen)
 
 
 main()
