@@ -411,7 +411,7 @@ int sort_files_records(struct sort_files *files, const struct io_output *output)
                                           .algorithm = files->set->words.algorithm };
     ech_record_key keys[FILES_MOST_KEYS];
     struct shape shape = { .array = false };
-    size_t n;
+    size_t n = 0;
     int code = read_shape(files, &shape);
     if (code == EXIT_DONE) code = plan_output(files, &shape, output);
     if (code == EXIT_DONE) code = parse_keys(files, &shape, keys, &n);

@@ -56,14 +56,14 @@ struct count {
     uint64_t blocks, stop; /* how many there are; give() fails at block stop */
     uint64_t taken, given; /* in order */
     atomic_ullong worked;
-    bool in_order;
+    bool taken_in_order, given_in_order; /* two: take() and give() run at the same time */
 };
 
 static bool take(void *arg, void *slot, uint64_t block)
 {
     struct count *c = arg;
     if (block == c->blocks) return false;
-    c->in_order = c->in_order && block == c->taken++;
+    c->taken_in_order = c->taken_in_order && block == c->taken++;
     memcpy(slot, &block, sizeof block);
     return true;
 }
@@ -83,18 +83,20 @@ static bool give(void *arg, void *slot, uint64_t block)
     struct count *c = arg;
     uint64_t found;
     memcpy(&found, slot, sizeof found);
-    c->in_order = c->in_order && block == c->given++ && found == 3 * block;
+    c->given_in_order = c->given_in_order && block == c->given++ && found == 3 * block;
     return block != c->stop;
 }
 
 static void test_pipeline(int threads, uint64_t blocks, uint64_t stop)
 {
-    struct count c = { .blocks = blocks, .stop = stop, .in_order = true };
+    struct count c = {
+        .blocks = blocks, .stop = stop, .taken_in_order = true, .given_in_order = true
+    };
     const struct pipeline pipeline = { .take = take, .work = work, .give = give, .arg = &c };
     if (!test_begin("pipeline(threads=%d,blocks=%d,stop=%d)", threads, (int)blocks, (int)stop))
         return;
     CHECK(pipeline_run(&pipeline, threads, sizeof(uint64_t)));
-    CHECK(c.in_order);
+    CHECK(c.taken_in_order && c.given_in_order);
     CHECK_INT(c.worked, c.taken);
     CHECK_INT(c.given, stop < blocks ? stop + 1 : blocks);
     if (stop >= blocks) CHECK_INT(c.taken, blocks);
