@@ -60,20 +60,46 @@ static size_t column(const ech_csr *a, size_t entry)
                                      : ((const uint32_t *)a->col_indices)[entry];
 }
 
-/* Whether a product in f64 misses the L2 cache at most entries, judging by 256 of them. */
+static size_t offset(const ech_csr *a, size_t row)
+{
+    return a->index_dtype == ECH_I64 ? ((const uint64_t *)a->row_offsets)[row]
+                                     : ((const uint32_t *)a->row_offsets)[row];
+}
+
+enum { PLACES = 16, SAMPLES = 16 }; /* of a matrix: the rows or entries that are looked at */
+
+/* Whether a product misses the L2 cache at most entries, judging by 256 of them. */
 static bool is_scattered(const ech_csr *a)
 {
-    enum { PLACES = 16, ENTRIES = 16, FAR = FAR_BYTES / sizeof(double) };
+    const size_t bytes = ech_dtype_bytes(a->dtype), too_far = FAR_BYTES / bytes;
     size_t far = 0;
-    if (a->dtype != ECH_F64 || a->cols < WIDE_BYTES / sizeof(double) || a->nnz < a->cols)
-        return false;
+    if (a->cols < WIDE_BYTES / bytes || a->nnz < a->cols) return false;
     for (size_t i = 0; i < PLACES; i++)
-        for (size_t j = 1; j <= ENTRIES; j++) {
+        for (size_t j = 1; j <= SAMPLES; j++) {
             const size_t entry = a->nnz / (PLACES + 1) * i + j;
             const size_t left = column(a, entry - 1), right = column(a, entry);
-            far += (left < right ? right - left : left - right) > FAR;
+            far += (left < right ? right - left : left - right) > too_far;
         }
-    return far > PLACES * ENTRIES / 2;
+    return far > PLACES * SAMPLES / 2;
+}
+
+/* Whether nearly all rows have as many entries as the row before, judging by 256 of them. */
+static bool is_regular(const ech_csr *a)
+{
+    size_t equal = 0;
+    for (size_t i = 0; i < PLACES; i++)
+        for (size_t j = 1; j <= SAMPLES; j++) {
+            const size_t row = a->rows / (PLACES + 1) * i + j, middle = offset(a, row);
+            equal += middle - offset(a, row - 1) == offset(a, row + 1) - middle;
+        }
+    return equal > PLACES * SAMPLES * 15 / 16;
+}
+
+/* Whether short rows are summed one by one: the processor predicts the ends of their loops, or the
+ * misses of x take longer. */
+static bool goes_by_row(const ech_csr *a)
+{
+    return a->rows <= LEARNED_ROWS || is_scattered(a) || (a->dtype == ECH_F64 && is_regular(a));
 }
 
 /* One strip of columns, or the vector. */
@@ -87,7 +113,7 @@ static void multiply(const struct echi_sparse_isa *isa, struct job *job, int thr
     job->rows = wide ? isa->rows_wide[index][f64] : isa->rows[index][f64];
     job->places[0] = (struct echi_sparse_place){ 0, 0, false };
     job->product.group = MIN_GROUP;
-    job->product.by_row = !wide && (a->rows <= LEARNED_ROWS || is_scattered(a));
+    job->product.by_row = !wide && goes_by_row(a);
     if (threads > 1) {
         while (items / p->group >= ECHI_SPARSE_GROUPS) job->product.group *= 2;
         tasks = (size_t)(items / (TASK_GROUPS * p->group)) + 1;
