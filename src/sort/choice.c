@@ -60,7 +60,7 @@ static double cpu_time(const struct echi_sort *s, const struct row *row, int thr
     double time = n <= last ? between(row->cpu, n, 0) : row->cpu[POINTS - 1] * n / last;
     /* The counting sort of bytes uses no vector instructions. */
     if (echi_cpu_isa() != ECHI_AVX512 && (s->key_bytes > 1 || s->value_bytes)) time *= 2;
-    int parts = (int)echi_parts(s->n);
+    int parts = (int)echi_sort_parts(s->n);
     if (threads == 0) threads = echi_processors();
     if (threads > parts) threads = parts;
     return time * 100 / (100 + SORT_THREADS_PERCENT * (threads - 1));

@@ -270,6 +270,9 @@ void echi_task_add(struct echi_task task);
 /* Keys without values of fewer than 32 bits have no unsigned sort: they use the stable one. */
 bool echi_sort_as_stable(const struct echi_sort *s);
 
+/* operation.c: the maximum number of threads of a sort of n elements. */
+size_t echi_sort_parts(size_t n);
+
 struct echi_window echi_sort_window(const struct echi_sort *s);
 
 #endif

@@ -25,7 +25,9 @@ enum {
     NARROW_16_KEYS = 1024, /* the same for keys of 16 bits */
     TINY_KEYS = 64,        /* are sorted in less time than a check for order takes */
     MERGE_KEYS = 1 << 19,  /* more keys of 16 bits are counted in less time */
-    WAKE_KEYS = 1 << 16    /* smaller arrays do not repay waking threads */
+    WAKE_KEYS = 1 << 16,   /* smaller arrays do not repay waking threads */
+    PART_KEYS = 1 << 13,   /* per thread, up to ... */
+    FEW_PARTS = 16         /* ... so many threads; more of them need larger parts */
 };
 
 /* ---- Algorithms ---- */
@@ -166,7 +168,7 @@ static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm
         job->other.values = s->value_bytes ? echi_part(layout, n, s->value_bytes) : NULL;
     }
     if (s->index_bytes && !one_block) job->out.keys = echi_part(layout, n, key_bytes);
-    size_t parts = echi_parts(n);
+    size_t parts = echi_sort_parts(n);
     if (!one_block) job->counts = echi_part(layout, parts * ECHI_BUCKETS, sizeof *job->counts);
     if (echi_sort_as_stable(s)) {
         job->scratch_bytes = ECHI_SCRATCH_BYTES * echi_min(n, ECHI_BLOCK_KEYS);
@@ -235,11 +237,17 @@ struct echi_window echi_sort_window(const struct echi_sort *s)
                                  .mask = bits ? ~(uint64_t)0 >> (64 - bits) : 0 };
 }
 
+/* A sort takes more time per element than other operations, so more threads pay for themselves. */
+size_t echi_sort_parts(size_t n)
+{
+    const size_t few = n < WAKE_KEYS ? 1 : echi_min(n / PART_KEYS, FEW_PARTS), many = echi_parts(n);
+    return few > many ? few : many;
+}
+
 static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
 {
-    if (s->n < WAKE_KEYS) return 1;
-    int threads = echi_threads(ctx);
-    return (int)echi_min((size_t)threads, echi_parts(s->n));
+    const size_t parts = echi_sort_parts(s->n);
+    return parts == 1 ? 1 : (int)echi_min((size_t)echi_threads(ctx), parts); /* ctx may be NULL */
 }
 
 /* Keys of 8 bits as keys of 16 or 32 bits, or keys of 16 bits as keys of 32 bits. */
@@ -392,7 +400,7 @@ static ech_status explain_sort(const void *request, struct echi_explain *e)
         echi_explain_line(e, "threads",
                           "at most %zu; keys are scattered into %d buckets until each holds at "
                           "most %zu keys",
-                          echi_min(echi_parts(s->n), (size_t)echi_processors()), ECHI_BUCKETS,
+                          echi_min(echi_sort_parts(s->n), (size_t)echi_processors()), ECHI_BUCKETS,
                           echi_sort_as_stable(s)
                               ? (size_t)ECHI_BLOCK_KEYS
                               : echi_cpu_sort_isa()->widths[s->key_bytes == 8 ? 3 : 2]->leaf_keys);
