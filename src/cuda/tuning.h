@@ -213,8 +213,10 @@ enum {
     SORT_PACKED_COUNT_THREADS = 1024,
     SORT_PACKED_THREADS = 256,
     SORT_PACKED_BLOCKS = 3,
-    SORT_PACKED_SHARED = 52
+    SORT_PACKED_SHARED = 52,
+    SORT_PACKED_LARGE = 16 /* at most one of so many keys is in bins that are larger than a leaf */
 };
 #define SORT_PACKED_ITEMS(level) ((level) ? 20 : 24)
+#define SORT_PACKED_FILL(leaf)   ((leaf) / 32 * 25) /* keys of a leaf by mapped digits */
 
 #endif

@@ -506,8 +506,9 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
                        blockIdx.x, gridDim.x);
         return;
     }
-    const uint32_t leaves = PAIRS_PACKED && a.lists.msd->packed_tiles ? 0 : a.lists.msd->leaves;
-    for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
+    const uint32_t leaves = a.lists.msd->leaves;
+    const uint32_t first = PAIRS_PACKED && a.lists.msd->packed_tiles ? a.lists.msd->first_leaf : 0;
+    for (uint32_t i = first + blockIdx.x; i < leaves; i += gridDim.x) {
         const bool done = leaf_finish<0>(a.common, s, a.lists.leaves[i]);
         if (!done && threadIdx.x == 0)
             a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = i;
@@ -529,6 +530,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     const uint32_t leaves = a.lists.msd->skewed_leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
         const struct sort_leaf leaf = a.lists.leaves[a.lists.skewed_leaves[i]];
+        if (PAIRS_PACKED && leaf.source == SORT_UNPACKS) continue;
         ukey *out = (ukey *)a.common.keys_out + leaf.begin;
         uval *values_out = (uval *)a.common.values_out + leaf.begin;
         const int items = (int)((leaf.count - 1) / LEAF_THREADS + 1);

@@ -228,6 +228,9 @@ void echi_sort_begin_lists(const struct sort_build *b);
 const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int payload_bytes);
 ech_status echi_sort_pairs_steps(const struct sort_build *b);
 
+/* The step that makes a map of uneven keys, if the pairs may be packed. */
+void echi_sort_packed_map_step(const struct sort_build *b);
+
 /* The shared memory of the leaves of a module. */
 ech_status echi_sort_pairs_leaf_bytes(const struct echi_gpu *gpu, const char *module,
                                       const struct pairs_tuning *t, unsigned *bytes);
