@@ -216,7 +216,7 @@ enum {
     SORT_PACKED_SHARED = 52,
     SORT_PACKED_LARGE = 16 /* at most one of so many keys is in bins that are larger than a leaf */
 };
-#define SORT_PACKED_ITEMS(level) ((level) ? 20 : 24)
+#define SORT_PACKED_ITEMS(level) ((level) ? 20 : 22)
 #define SORT_PACKED_FILL(leaf)   ((leaf) / 32 * 25) /* keys of a leaf by mapped digits */
 
 #endif

@@ -415,6 +415,7 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
         slot[i] = FULL || mine + 32 * i < here
                       ? packed_digit<MAPPED>(a, s, map, sh.pieces, 0, key[i])
                       : SORT_BINS - 1;
+        if (MAPPED && i % 4 == 3) __syncwarp(); /* few words at once need few registers */
         atomicAdd(&row[slot[i]], 1);
     }
     __syncthreads(); /* all warps have counted */
@@ -454,6 +455,7 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
                                                     16 * ITEMS - 128, pair.x);
         const uint32_t to = sh.target[digit] + rank;
         *(LEVEL ? (uint2 *)a.common.keys_tmp + to : packed_between(a, to)) = pair;
+        if (MAPPED && i % 4 == 3) __syncwarp();
     }
 }
 
@@ -474,19 +476,31 @@ static __device__ inline void packed_scatter(const msd_args &a, const struct sor
         packed_move<LEVEL, 0, MAPPED>(a, s, sh, at, here, targets[threadIdx.x], tile);
 }
 
+/* The tile of a block. */
+template <int LEVEL, int MAPPED> static __device__ inline void packed_tile(const msd_args &a)
+{
+    if (LEVEL) {
+        const uint32_t index = a.lists.tile_of[1][blockIdx.x];
+        packed_scatter<LEVEL, MAPPED>(a, a.lists.segments[1][index], msd_counts(a, 1, index),
+                                      blockIdx.x);
+        return;
+    }
+    struct sort_segment s = {};
+    s.count = (uint32_t)a.common.n;
+    s.bits = SORT_DIGIT_BITS;
+    s.shift = a.lists.msd->even - SORT_DIGIT_BITS;
+    packed_scatter<LEVEL, MAPPED>(a, s, a.lists.counts[0], blockIdx.x);
+}
+
 extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BLOCKS)
     sort_packed_first(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
     if (!a.lists.msd->packed_tiles) return;
-    struct sort_segment s = {};
-    s.count = (uint32_t)a.common.n;
-    s.bits = SORT_DIGIT_BITS;
-    s.shift = a.lists.msd->even - SORT_DIGIT_BITS;
     if (packed_maps(a))
-        packed_scatter<0, 1>(a, s, a.lists.counts[0], blockIdx.x);
+        packed_tile<0, 1>(a);
     else
-        packed_scatter<0, 0>(a, s, a.lists.counts[0], blockIdx.x);
+        packed_tile<0, 0>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BLOCKS)
@@ -495,12 +509,10 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BL
     wait_for_earlier();
     if (blockIdx.x >= a.lists.msd->packed_tiles) return;
     if (blockIdx.x == 0 && threadIdx.x == 0) a.lists.msd->first_leaf = a.lists.msd->leaves;
-    const uint32_t index = a.lists.tile_of[1][blockIdx.x];
-    const struct sort_segment s = a.lists.segments[1][index];
     if (packed_maps(a))
-        packed_scatter<1, 1>(a, s, msd_counts(a, 1, index), blockIdx.x);
+        packed_tile<1, 1>(a);
     else
-        packed_scatter<1, 0>(a, s, msd_counts(a, 1, index), blockIdx.x);
+        packed_tile<1, 0>(a);
 }
 
 /* ---- Leaves ---- */

@@ -469,6 +469,16 @@ static __device__ inline void leaf_copy(const struct sort_common &a, const struc
          ? (int)LEAF_BLOCKS                                                                        \
          : (int)MULTIPROCESSOR_THREADS / (int)LEAF_THREADS)
 
+/* Whether merging has changed no key of a leaf, according to their range. */
+static __device__ inline bool leaf_exact(const struct sort_common &a, ukey low, ukey high)
+{
+    const ukey flip = (ukey)a.order.flip, zero = (ukey)(a.order.zero + a.order.merge);
+    const ukey first = flip ? (ukey)~high : low, last = flip ? (ukey)~low : high;
+    if (a.plain) return true;
+    if (a.end_bit - a.begin_bit != (int)KEY_BITS || last >= (ukey)a.order.last) return false;
+    return !a.order.merge || zero < first || zero > last;
+}
+
 template <int PACKED>
 static __device__ inline bool leaf_finish(const struct sort_common &a, struct pairs_leaf_shared &s,
                                           const struct sort_leaf &leaf)
@@ -485,7 +495,8 @@ static __device__ inline bool leaf_finish(const struct sort_common &a, struct pa
     leaf_values_ask<PACKED>(a, s, leaf);
     const struct leaf_order o = leaf_order_of(low, high, leaf.count);
     if (!leaf_sort(s, leaf.count, o, key)) return false;
-    const bool fetch = o.shift || !a.plain; /* the words do not contain all bits of the keys */
+    /* Whether the words do not contain all bits of the keys. */
+    const bool fetch = o.shift || !leaf_exact(a, low, high);
     if (fetch && (o.shift || !a.discard_keys)) leaf_keep_keys<PACKED>(a, s, leaf);
     if (o.shift && !leaf_mend(a, s, leaf.count, o)) return false;
     if (a.same)
