@@ -41,8 +41,7 @@ void echi_sort_lsd_steps(const struct sort_build *b)
     uint64_t parts = args->n / (SORT_HISTOGRAM_THREADS * 16) + 1;
     add(b, ECHI_COUNT, ECHI_LAUNCH_COOPERATIVE, "sort_lsd_begin",
         echi_cuda_least(parts, counting * processors), SORT_HISTOGRAM_THREADS, 0, lsd);
-    /* Floats that a map does not divide are sorted by passes; of integers, more by levels. */
-    if (args->order.float_mask && b->sort->key_bytes == 4 && b->plan->payload_bytes == 4)
+    if (echi_sort_by_map_or_passes(b))
         for (int pass = 0; pass < b->plan->passes; pass++) {
             b->args->lsd_pass[pass] = *lsd;
             b->args->lsd_pass[pass].passes.common.level = pass;

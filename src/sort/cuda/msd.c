@@ -392,7 +392,7 @@ void echi_sort_begin_lists(const struct sort_build *b)
                          0, -1, NULL);
         copy_ordered(b);
         echi_sort_packed_map_step(b);
-        echi_sort_lsd_steps(b);
+        if (!echi_sort_by_map_or_passes(b)) echi_sort_lsd_steps(b);
     } else {
         echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_msd_begin", 1, SORT_BINS, 0, -1,
                          NULL);

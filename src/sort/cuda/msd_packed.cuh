@@ -1,6 +1,7 @@
 /*
- * sort/cuda/msd_packed.cuh - the first two levels for many pairs of evenly distributed 32-bit keys:
- * one read counts both levels, and between them each key is stored next to its value.
+ * sort/cuda/msd_packed.cuh - the first two levels for many pairs of 32-bit keys that are evenly
+ * distributed, or mapped to words that are (packed_map.cuh): one read counts both levels, and between
+ * them each key is stored next to its value.
  *
  *     sort_skewed_begin     determines from a sample from which bit on keys look evenly distributed
  *     sort_packed_count     counts the keys of each value of the first 16 bits, in one read
@@ -9,6 +10,7 @@
  *     sort_packed_bins      plans the second level
  *     sort_packed_second    moves them by the second digit, to the other buffer
  *     sort_packed_leaf      sorts segments that fit in a block: msd_pairs_leaf.cuh
+ *     sort_pairs_count      moves other segments to the output; the levels of msd_pairs divide them
  *
  *     input          | keys            |     | values          |
  *     first level    | pairs, first half |   | second half     |     in the output's two arrays
@@ -20,7 +22,7 @@
  * the tiles before have long published their counts.  Blocks may begin in any order: a block that
  * waits too long for a tile counts the keys of that tile itself.
  *
- * If the first digits do not produce leaves, or the keys are not distributed like the sample,
+ * If the first digits do not produce leaves of most keys, or the keys are not distributed like the sample,
  * msd_pairs.cu sorts them from the start.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -216,6 +218,7 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
     if (!top) return;
     if (!packed_fits(a, large)) { /* also: all threads have read the data that is cleared now */
         if (me < SORT_BINS) msd_begin_counts(a, SORT_SEEN_BOTH);
+        if (me == 0 && a.common.order.float_mask) skewed_leave(a); /* passes sort them */
         return;
     }
     const bool is_bin = me < SORT_BINS;

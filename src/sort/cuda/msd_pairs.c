@@ -200,10 +200,17 @@ static uint64_t packed_leaves(uint64_t n)
     return (even > mapped ? even : mapped) + n / SORT_PACKED_LARGE / SORT_PAIRS_LEAF + 1;
 }
 
+bool echi_sort_by_map_or_passes(const struct sort_build *b)
+{
+    const struct pairs_tuning *t = b->plan->msd.pairs;
+    return t && t->key_bytes == 4 && t->payload_bytes == 4 && b->plan->msd.adaptive &&
+           b->args->common.order.float_mask;
+}
+
 /* The launch that makes a map; it precedes the steps of lsd.c. */
 void echi_sort_packed_map_step(const struct sort_build *b)
 {
-    if (b->plan->msd.pairs && b->args->pairs.packed)
+    if (b->plan->msd.pairs && (b->args->pairs.packed || echi_sort_by_map_or_passes(b)))
         pdl(b, ECHI_LOOK, "sort_packed_map", (unsigned)b->gpu.multiprocessors,
             SORT_PACKED_COUNT_THREADS, 0, -1, "the sample is uneven");
 }
@@ -252,8 +259,18 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
         plan->small ? small_tail_bytes(b, sizes.shared_bytes) : sizes.shared_bytes;
     echi_sort_begin_lists(b);
     if (args->pairs.packed) run_packed(b, t->leaf_threads, sizes.leaf_shared_bytes);
+    const bool floats = echi_sort_by_map_or_passes(b);
+    if (floats && !args->pairs.packed) {
+        echi_sort_lsd_steps(b);
+        return ECH_OK;
+    }
+    if (floats) { /* levels only divide bins that are larger than a leaf: few keys */
+        pdl(b, ECHI_COUNT, "sort_pairs_count", args->pairs.count_blocks, t->threads, 0, 0,
+            not_skewed(b));
+        level = 2;
+    }
     /* Many keys have one more level by separate launches, which skewed keys use. */
-    for (; level < (plan->small ? even : even + 1); level++)
+    for (; !floats && level < (plan->small ? even : even + 1); level++)
         run_level(b, level, level ? echi_cuda_least(plan->segments, 8 * processors) : 1,
                   sizes.shared_bytes);
     unsigned tail = resident_blocks(b, sizes.shared_bytes) * (unsigned)processors;
@@ -266,5 +283,6 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
         t->leaf_threads, sizes.leaf_shared_bytes, level, not_skewed(b));
     pdl(b, ECHI_FINISH, "sort_pairs_skewed_leaf", skewed, t->leaf_threads, sizes.leaf_shared_bytes,
         level, not_skewed(b));
+    if (floats) echi_sort_lsd_steps(b);
     return ECH_OK;
 }

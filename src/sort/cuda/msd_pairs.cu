@@ -27,6 +27,9 @@
 #include "sort/cuda/msd_pairs_leaf.cuh"
 #include "sort/cuda/ordered.cuh"
 #include "sort/cuda/small_lsd.cuh"
+#if KEY_BYTES == 4 && VAL_BYTES == 4
+#include "sort/cuda/packed_map.cuh"
+#endif
 #if PAIRS_PACKED
 #include "sort/cuda/msd_packed.cuh"
 #endif

@@ -5,7 +5,8 @@
  *     sort_skewed_begin   from a small sample: the range of the keys, without its longest gap
  *     sort_packed_map     counts a large sample in 1024 pieces of that range, of equal width; the
  *                         last block makes the map: linear in each piece, with a slope
- *                         proportional to its count.  It checks the map with the small sample
+ *                         proportional to its count.  It checks the map with the small sample.
+ *                         Nothing happens if the keys are evenly distributed or in order
  *
  *     keys      |  . . .....:::|::::.. .  |              |  . . .   . |
  *     pieces    |   |   |   |   |   |   |   |  (a gap)     |   |   |   |
@@ -14,6 +15,9 @@
  * The map is monotonic, so that equal words are adjacent keys, which leaves sort by all bits.  Keys
  * outside the range have the first or the last word, and those in the gap have one word.
  *
+ * Floats that are not mapped are sorted by passes (lsd.cuh), because two digits of their bits do not
+ * make leaves.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_SORT_CUDA_PACKED_MAP_CUH
@@ -21,6 +25,7 @@
 
 #include "sort/cuda/skewed.cuh"
 
+#if PAIRS_PACKED
 enum {
     MAP_THREADS = SORT_PACKED_COUNT_THREADS,
     MAP_VECTORS = 2 /* of the sample, per thread */
@@ -65,28 +70,24 @@ static __device__ inline uint64_t map_words(const struct sort_common &a)
     return wanted < SORT_PACKED_PIECES ? most : min(most, wanted);
 }
 
-/* Adds the pieces of a sample, one of each vector of four keys. */
+/* Adds the pieces of a sample: vectors of four keys, one of each of as many parts of the input. */
 static __device__ inline void map_count(const msd_args &a, const struct sort_map &m, uint32_t *bins)
 {
     const struct key_vectors v = key_vectors_of((const ukey *)a.common.keys_in, a.common.n);
-    const uint32_t all = gridDim.x * MAP_THREADS * MAP_VECTORS, part = (uint32_t)(v.count / all);
+    const uint32_t all = gridDim.x * MAP_THREADS * MAP_VECTORS;
     union key_vector load[MAP_VECTORS];
-    bool here[MAP_VECTORS];
 #pragma unroll
     for (uint32_t i = 0; i < MAP_VECTORS; i++) {
         const uint32_t t = (i * gridDim.x + blockIdx.x) * MAP_THREADS + threadIdx.x;
-        const uint32_t at = part ? t * part + __umulhi(t * 2654435761u, part) : t;
-        here[i] = at < v.count;
-        if (here[i]) load[i].vector = v.body[at];
+        const uint32_t from = (uint32_t)(t * v.count / all), to = (uint32_t)((t + 1) * v.count / all);
+        if (v.count) load[i].vector = v.body[from + __umulhi(t * 2654435761u, to - from)];
     }
 #pragma unroll
-    for (uint32_t i = 0; i < MAP_VECTORS; i++)
-        if (here[i])
+    for (uint32_t i = 0; v.count && i < MAP_VECTORS; i++)
 #pragma unroll
-            for (int k = 0; k < VECTOR_KEYS; k++)
-                atomicAdd(
-                    &bins[map_distance(m, pairs_key(a.common, SORT_IN, load[i].key[k])) >> m.shift],
-                    1);
+        for (int k = 0; k < VECTOR_KEYS; k++)
+            atomicAdd(
+                &bins[map_distance(m, pairs_key(a.common, SORT_IN, load[i].key[k])) >> m.shift], 1);
 }
 
 /* The counts of the pieces, then the small sample in order, then the pieces: in a list that is not
@@ -151,14 +152,12 @@ static __device__ inline bool map_even(const msd_args &a, const struct sort_map 
     return sharing * codes <= (uint64_t)SORT_PACKED_SHARED << (2 * SORT_DIGIT_BITS);
 }
 
-extern "C" __global__ void __launch_bounds__(MAP_THREADS)
-    sort_packed_map(const __grid_constant__ msd_args a)
+/* Counts a sample; true for the last block, which can read the counts of all. */
+static __device__ inline bool map_counted(const msd_args &a, const struct sort_map &m,
+                                          struct map_shared &s)
 {
-    __shared__ struct map_shared s;
-    wait_for_earlier();
-    if (a.lists.msd->mapping != SORT_MAPS) return;
     const uint32_t me = threadIdx.x;
-    const struct sort_map m = a.lists.msd->map;
+    uint32_t last = 0;
     s.bins[me] = 0;
     __syncthreads(); /* the counters are clear */
     map_count(a, m, s.bins);
@@ -168,16 +167,43 @@ extern "C" __global__ void __launch_bounds__(MAP_THREADS)
     __syncthreads(); /* every key is counted */
     if (s.bins[me]) atomicAdd(&map_counts(a)[me], s.bins[me]);
     __syncthreads(); /* this block's counts are added */
-    uint32_t last = 0;
     if (me == 0) last = add_acq_rel(&a.lists.msd->map_arrived, 1) == gridDim.x - 1;
-    if (!__syncthreads_or(last)) return; /* also: the counts of all blocks can be read */
-    map_make(a, s);
-    const bool even = map_even(a, m, s);
-    if (me != 0) return;
-    a.lists.msd->mapping = even ? SORT_MAPPED : SORT_MAPS_NONE;
-    if (!even) return;
-    a.lists.msd->segments[0] = a.lists.msd->tiles[0] = a.lists.msd->skewed = 0;
-    a.lists.msd->even = KEY_BITS;
+    return __syncthreads_or(last);
+}
+#endif
+
+/* Like skewed_leave(), for keys that are known not to be in order, while other blocks test this. */
+static __device__ inline void map_leave(const msd_args &a)
+{
+    a.lists.msd->segments[0] = a.lists.msd->tiles[0] = 0;
+    a.lists.msd->skewed = 1;
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
+    sort_packed_map(const __grid_constant__ msd_args a)
+{
+    wait_for_earlier();
+    const bool floats = a.common.order.float_mask != 0;
+    if (msd_ordered(a)) return;
+#if PAIRS_PACKED
+    __shared__ struct map_shared s;
+    if (a.lists.msd->mapping == SORT_MAPS) {
+        const struct sort_map m = a.lists.msd->map;
+        if (!map_counted(a, m, s)) return;
+        map_make(a, s);
+        const bool even = map_even(a, m, s);
+        if (threadIdx.x != 0) return;
+        a.lists.msd->mapping = even ? SORT_MAPPED : SORT_MAPS_NONE;
+        if (even) {
+            a.lists.msd->segments[0] = a.lists.msd->tiles[0] = a.lists.msd->skewed = 0;
+            a.lists.msd->even = KEY_BITS;
+        } else if (floats) {
+            map_leave(a);
+        }
+        return;
+    }
+#endif
+    if (blockIdx.x == 0 && threadIdx.x == 0 && floats && !a.lists.msd->even) map_leave(a);
 }
 
 #endif

@@ -229,7 +229,12 @@ void echi_sort_begin_lists(const struct sort_build *b);
 const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int payload_bytes);
 ech_status echi_sort_pairs_steps(const struct sort_build *b);
 
-/* The step that makes a map of uneven keys, if the pairs may be packed. */
+/* Whether pairs are floats that are sorted packed, or by passes instead of levels: the steps of
+ * these are the last ones. */
+bool echi_sort_by_map_or_passes(const struct sort_build *b);
+
+/* The step that makes a map of uneven keys, if the pairs may be packed, or decides that passes sort
+ * them. */
 void echi_sort_packed_map_step(const struct sort_build *b);
 
 /* The shared memory of the leaves of a module. */

@@ -29,6 +29,7 @@ enum {
     SKEWED_NEAR = 64,                /* keys of a sample, whose distance shows how dense keys are */
     SKEWED_DENSE = 45,               /* of 100 keys are so dense that passes are faster */
     SKEWED_TAIL = VAL_BYTES ? 8 : 0, /* keys at each end that may be outside the range of digits */
+    SKEWED_FLOATS = KEY_BYTES == 4 && VAL_BYTES == 4, /* packed_map.cuh */
     SKEWED_EQUAL = SORT_SKEWED_EQUAL(VAL_BYTES) * SKEWED_KEYS / 100
 };
 
@@ -276,10 +277,8 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
     ukey low = 0, high = (ukey) ~(ukey)0;
     uint32_t seen = 0;
     bool skewed = false;
-#if PAIRS_PACKED
     uint32_t even = 0;
     bool maps = false;
-#endif
     if (part) {
         ukey e[2];
 #pragma unroll
@@ -289,11 +288,13 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
             skewed = skewed_found(a, keys, e);
 #if PAIRS_PACKED
             if (!skewed) even = skewed_even(a, keys);
-            if (a.packed && !even) maps = skewed_map(a, keys);
-            /* Two digits of bits do not make leaves of floats. */
-            if (!even && (ukey)a.common.order.float_mask) skewed = true;
+            if (!even) maps = a.packed && skewed_map(a, keys);
 #endif
+            if (SKEWED_FLOATS && !even && a.common.order.float_mask) skewed = true;
         }
+#if PAIRS_PACKED
+        if (seen == SORT_SEEN_RISE) maps = a.packed && skewed_map(a, keys);
+#endif
         low = keys[SKEWED_TAIL];
         high = keys[SKEWED_KEYS - 1 - SKEWED_TAIL];
     }
@@ -302,9 +303,7 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
         msd_begin_digit(a, min(low, high), max(low, high));
         msd_begin_copy(a, seen);
         if (skewed) skewed_leave(a);
-#if PAIRS_PACKED
         if (maps) a.lists.msd->mapping = SORT_MAPS;
-#endif
     }
 #if PAIRS_PACKED
     if (even) skewed_pack(a, even);
