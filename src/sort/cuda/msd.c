@@ -67,7 +67,8 @@ static bool packs(const struct echi_sort *s, int payload)
 {
     const uint64_t most = (uint64_t)SORT_BINS * SORT_BINS * SORT_LEAF_FULL(SORT_PAIRS_LEAF);
     return s->key_bytes == 4 && payload == 4 && (uint64_t)s->n <= most &&
-           (s->algorithm || s->n >= SORT_PACKED_MIN);
+           (s->algorithm ||
+            s->n >= (s->order.float_mask ? SORT_PACKED_FLOATS_MIN : SORT_PACKED_MIN));
 }
 
 /* Two mapped digits make leaves of floats, too. */

@@ -53,7 +53,7 @@ enum {
 #define SORT_PACKED_COUNT_BYTES         (4u << (2 * SORT_DIGIT_BITS - 1))
 #define SORT_PACKED_TILE(level)         (SORT_PACKED_THREADS * SORT_PACKED_ITEMS(level))
 #define SORT_PACKED_TILES(n)            ((n) / SORT_PACKED_TILE(1) + SORT_BINS) /* of a level */
-#define SORT_PACKED_PIECES              1024u /* of a map */
+#define SORT_PACKED_PIECES              1024u                                   /* of a map */
 #define SORT_PACKED_SHARED_BYTES(level) (SORT_PACKED_TILE(level) * 12u + SORT_BINS * 8u + 64u)
 
 /* A segment that msd.cuh divides: its keys agree in all bits from shift + bits up, and do not fit
@@ -103,7 +103,7 @@ enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
 enum sort_copies { SORT_COPIES_NONE, SORT_COPIES_FORWARD, SORT_COPIES_REVERSED };
 
 /* A map of keys to words that are evenly distributed, if the keys are distributed like a sample:
- * packed_map.cuh.  Keys are distances from the least one, without a gap that has no keys. */
+ * packed_map.cuh.  Keys are distances from the lowest one, without a gap that has no keys. */
 struct sort_map {
     uint32_t low;
     uint32_t gap, above; /* the distance where the gap begins; the first key after it */
@@ -130,7 +130,7 @@ struct sort_msd {
     uint32_t packed_tiles; /* of the second level; 0: it has no keys */
     uint32_t mapping;      /* enum sort_mapping */
     uint32_t map_arrived;  /* blocks of sort_packed_map that have counted */
-    uint32_t first_leaf;   /* of those that the levels make, for keys that two digits do not divide */
+    uint32_t first_leaf; /* of those that the levels make, for keys that two digits do not divide */
     struct sort_map map;
     uint64_t last; /* a pair */
 };

@@ -1,7 +1,7 @@
 /*
  * sort/cuda/msd_packed.cuh - the first two levels for many pairs of 32-bit keys that are evenly
- * distributed, or mapped to words that are (packed_map.cuh): one read counts both levels, and between
- * them each key is stored next to its value.
+ * distributed, or mapped to words that are (packed_map.cuh): one read counts both levels, and
+ * between them each key is stored next to its value.
  *
  *     sort_skewed_begin     determines from a sample from which bit on keys look evenly distributed
  *     sort_packed_count     counts the keys of each value of the first 16 bits, in one read
@@ -22,8 +22,8 @@
  * the tiles before have long published their counts.  Blocks may begin in any order: a block that
  * waits too long for a tile counts the keys of that tile itself.
  *
- * If the first digits do not produce leaves of most keys, or the keys are not distributed like the sample,
- * msd_pairs.cu sorts them from the start.
+ * If the first digits do not produce leaves of most keys, or the keys are not distributed like the
+ * sample, msd_pairs.cu sorts them from the start.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -74,8 +74,8 @@ static __device__ inline void packed_count_key(const struct sort_common &a, uint
                                                ukey &differ)
 {
     const ukey e = FORM == PACKED_AS_IS ? u : order_encode(a.order, u);
-    const ukey x = FORM == PACKED_MAPPED ? map_word(c.map, c.pieces, 0, order_merge(a.order, e))
-                                         : e << c.lead;
+    const ukey x =
+        FORM == PACKED_MAPPED ? map_word(c.map, c.pieces, 0, order_merge(a.order, e)) : e << c.lead;
     if (FORM != PACKED_MAPPED) differ |= e ^ c.first;
     atomicAdd(&words[x >> (KEY_BITS - PACKED_BITS + 1)],
               1u << (x >> (KEY_BITS - PACKED_BITS - 4) & 16));
@@ -317,9 +317,9 @@ static __device__ inline uint32_t packed_count_again(const msd_args &a,
     uint32_t count = 0;
 #pragma unroll 1
     for (uint32_t i = 0; i < TILE; i++)
-        count += packed_digit<MAPPED>(a, s, a.lists.msd->map, map_pieces(a), 0,
-                                      packed_key<LEVEL>(a, s.begin + index * TILE + i)) ==
-                 threadIdx.x;
+        count +=
+            packed_digit<MAPPED>(a, s, a.lists.msd->map, map_pieces(a), 0,
+                                 packed_key<LEVEL>(a, s.begin + index * TILE + i)) == threadIdx.x;
     return state_own(LEVEL) | count;
 }
 
@@ -340,8 +340,9 @@ static __device__ inline uint32_t packed_look_back(const msd_args &a, const stru
         for (uint32_t k = 0; k < PACKED_ASKED; k++) {
             for (int times = 0; (word[k] & ~COUNT_MASK) != own && (word[k] & ~COUNT_MASK) != all;
                  times++)
-                word[k] = times < PACKED_PATIENCE ? load_relaxed(row - (k + 1) * SORT_BINS)
-                                                  : packed_count_again<LEVEL, MAPPED>(a, s, index - 1 - k);
+                word[k] = times < PACKED_PATIENCE
+                              ? load_relaxed(row - (k + 1) * SORT_BINS)
+                              : packed_count_again<LEVEL, MAPPED>(a, s, index - 1 - k);
             before += word[k] & COUNT_MASK;
             if ((word[k] & ~COUNT_MASK) == all) return before;
         }
@@ -454,8 +455,8 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
         const uint32_t rank = me + i * PACKED_THREADS;
         if (!FULL && rank >= here) continue;
         const uint2 pair = sh.pairs[rank];
-        const uint32_t digit = packed_digit<MAPPED>(a, s, map, (const uint2 *)sh.staged,
-                                                    16 * ITEMS - 128, pair.x);
+        const uint32_t digit =
+            packed_digit<MAPPED>(a, s, map, (const uint2 *)sh.staged, 16 * ITEMS - 128, pair.x);
         const uint32_t to = sh.target[digit] + rank;
         *(LEVEL ? (uint2 *)a.common.keys_tmp + to : packed_between(a, to)) = pair;
         if (MAPPED && i % 4 == 3) __syncwarp();

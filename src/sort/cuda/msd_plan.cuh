@@ -363,8 +363,8 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     }
     uint32_t filled = __ballot_sync(WARP_ALL, count != 0);
     if (is_bin && lane_id() == 0) p.filled[word] = filled;
-    /* Packed pairs always move, and leaves are packed.  The barrier also makes the starts of the bins
-     * visible. */
+    /* Packed pairs always move, and leaves are packed.  The barrier also makes the starts of the
+     * bins visible. */
     const bool packed = s.source == SORT_PACKED;
     const int constant = __syncthreads_or(count == s.count && !packed);
     const uint32_t source = constant || packed ? s.source : msd_target(s);

@@ -15,8 +15,8 @@
  * The map is monotonic, so that equal words are adjacent keys, which leaves sort by all bits.  Keys
  * outside the range have the first or the last word, and those in the gap have one word.
  *
- * Floats that are not mapped are sorted by passes (lsd.cuh), because two digits of their bits do not
- * make leaves.
+ * Floats that are not mapped are sorted by passes (lsd.cuh), because two digits of their bits do
+ * not make leaves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,8 +51,8 @@ static __device__ inline uint32_t map_word(const struct sort_map &m, const uint2
     return p.x + __umulhi(d << (32 - m.shift), p.y);
 }
 
-/* Bits of the second digit: the minimum that makes leaves; mapped: with fewer keys, because a map is
- * not exact. */
+/* Bits of the second digit: the minimum that makes leaves; mapped: with fewer keys, because a map
+ * is not exact. */
 static __device__ inline uint32_t packed_bits(const struct sort_common &a, bool mapped)
 {
     const uint32_t most = mapped ? SORT_PACKED_FILL(MSD_LEAF) : SORT_LEAF_FULL(MSD_LEAF);
@@ -79,7 +79,8 @@ static __device__ inline void map_count(const msd_args &a, const struct sort_map
 #pragma unroll
     for (uint32_t i = 0; i < MAP_VECTORS; i++) {
         const uint32_t t = (i * gridDim.x + blockIdx.x) * MAP_THREADS + threadIdx.x;
-        const uint32_t from = (uint32_t)(t * v.count / all), to = (uint32_t)((t + 1) * v.count / all);
+        const uint32_t from = (uint32_t)(t * v.count / all),
+                       to = (uint32_t)((t + 1) * v.count / all);
         if (v.count) load[i].vector = v.body[from + __umulhi(t * 2654435761u, to - from)];
     }
 #pragma unroll
@@ -164,7 +165,7 @@ static __device__ inline bool map_counted(const msd_args &a, const struct sort_m
     for (uint32_t i = blockIdx.x * MAP_THREADS + me; i < SORT_BINS * SORT_MSD_ROW / 2;
          i += gridDim.x * MAP_THREADS)
         ((uint2 *)a.lists.counts[1])[i] = make_uint2(0, 0); /* as skewed_pack() */
-    __syncthreads(); /* every key is counted */
+    __syncthreads();                                        /* every key is counted */
     if (s.bins[me]) atomicAdd(&map_counts(a)[me], s.bins[me]);
     __syncthreads(); /* this block's counts are added */
     if (me == 0) last = add_acq_rel(&a.lists.msd->map_arrived, 1) == gridDim.x - 1;

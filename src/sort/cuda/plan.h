@@ -97,7 +97,7 @@ struct sort_args {
     };
     struct sort_lsd_args lsd;         /* of the steps of lsd.c */
     struct sort_lsd_args lsd_pass[4]; /* ... of each pass, if the passes are launches */
-    union {                   /* of the leaves of low_memory.c */
+    union {                           /* of the leaves of low_memory.c */
         struct sort_msd_args leaf;
         struct sort_pairs_args pairs_leaf;
     };

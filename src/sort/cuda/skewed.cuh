@@ -292,9 +292,6 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
 #endif
             if (SKEWED_FLOATS && !even && a.common.order.float_mask) skewed = true;
         }
-#if PAIRS_PACKED
-        if (seen == SORT_SEEN_RISE) maps = a.packed && skewed_map(a, keys);
-#endif
         low = keys[SKEWED_TAIL];
         high = keys[SKEWED_KEYS - 1 - SKEWED_TAIL];
     }
