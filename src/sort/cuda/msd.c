@@ -155,12 +155,14 @@ static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *pla
     if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
     uint64_t n = s->n, segments = SORT_BINS, tiles = SORT_PACKED_TILES(n);
     p->packed = packs(s, p->pairs->payload_bytes);
-    if (p->packed) p->levels++; /* mapped digits leave all bits to the others */
     if (p->segments < segments) {
         p->leaves += 4 * (uint64_t)p->levels * (segments - p->segments);
         p->segments = segments;
     }
     if (p->tiles < tiles) p->tiles = tiles;
+    /* Mapped digits leave all bits to the other levels, of few keys.  The lists are long enough,
+     * because the first level has none. */
+    if (p->packed) p->levels++;
     return ECH_OK;
 }
 
@@ -535,7 +537,8 @@ static ech_status steps_of_adaptive(const struct sort_build *b)
 const struct sort_strategy echi_sort_by_adaptive = {
     .name = "adaptive",
     .what = "like buckets or msd, or like onesweep if a sample of the keys is skewed",
-    .when = "like msd, from 2^24 keys of 32 bits or 2^23 of 64 bits on",
+    .when = "like msd, from 2^24 keys of 32 bits or 2^23 of 64 bits on; floats of 32 bits with "
+            "values of 4 bytes from 2^26 on",
     .family = "sort_msd",
     .can = can_msd,
     .best = best_adaptive,
