@@ -384,6 +384,14 @@ static uint64_t huge_key(struct keys *k, size_t i)
     return key_of(k, (k->c->dtype == ECH_F32 ? 1 - 0x1p-24 : 1.999) * most * (2 * unit(k) - 1));
 }
 
+/* Means of four random keys; one of 200 keys is constant. */
+static uint64_t bell_key(struct keys *k, size_t i)
+{
+    uint64_t sum = 0;
+    for (int part = 0; part < 4; part++) sum += random_key(k, i) >> 2;
+    return rng_below(&k->rng, 200) ? sum : constant_key(k, i);
+}
+
 static const struct {
     const char *name;
     uint64_t (*key)(struct keys *keys, size_t i);
@@ -403,6 +411,7 @@ static const struct {
     { "last", last_key },         { "two", two_key },           { "third", third_key },
     { "dozen", dozen_key },       { "floor", floor_key },       { "ceiling", ceiling_key },
     { "top", top_key },           { "top_last", top_last_key }, { "lengths", lengths_key },
+    { "bell", bell_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

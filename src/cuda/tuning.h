@@ -210,11 +210,14 @@ enum {
  * 2026-11-22. */
 enum {
     SORT_PACKED_MIN = 1 << 25, /* keys: below, the additional launches cost what they save */
+    SORT_PACKED_FLOATS_MIN = 1 << 26,
     SORT_PACKED_COUNT_THREADS = 1024,
     SORT_PACKED_THREADS = 256,
     SORT_PACKED_BLOCKS = 3,
-    SORT_PACKED_SHARED = 52
+    SORT_PACKED_SHARED = 52,
+    SORT_PACKED_LARGE = 16 /* of 16 keys, at most one is in a bin that is larger than a leaf */
 };
-#define SORT_PACKED_ITEMS(level) ((level) ? 20 : 24)
+#define SORT_PACKED_ITEMS(level) ((level) ? 20 : 22)
+#define SORT_PACKED_FILL(leaf)   ((leaf) / 32 * 25) /* keys of a leaf by mapped digits */
 
 #endif

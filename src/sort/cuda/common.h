@@ -13,8 +13,9 @@
 enum { SORT_DIGIT_BITS = 8, SORT_BINS = 1 << SORT_DIGIT_BITS, SORT_WARP = 32 };
 
 /* The location of keys: indices into the buffers of sort_common.  Packed: key and value adjacent,
- * in the temporary buffers of both, which are contiguous. */
-enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP, SORT_PACKED };
+ * in the temporary buffers of both, which are contiguous.  Unpacks: a leaf of packed pairs that is
+ * only moved to the output. */
+enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP, SORT_PACKED, SORT_UNPACKS };
 
 /* The arguments of every kernel begin with these. */
 struct sort_common {

@@ -5,6 +5,7 @@
  *
  *     sort_lsd_begin     clears; counts every digit of every key; plans    (passes.cuh)
  *     sort_lsd           all passes: blocks take tiles dynamically        (onesweep.cuh)
+ *     sort_lsd_pass      one pass, instead of sort_lsd
  *     sort_lsd_finish    copies, if the passes do not end in the output
  *
  * In the first two, all blocks are resident together, and synchronise between steps and between
@@ -152,6 +153,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         __syncthreads(); /* all threads are done with the tile; the portion is known */
     }
 }
+
+#if KEY_BYTES == 4 && VAL_BYTES == 4
+/* A pass by a launch of its own: a tenth faster, but it takes longer if there is nothing to do. */
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    sort_lsd_pass(const __grid_constant__ struct sort_lsd_args a)
+{
+    wait_for_earlier();
+    if (a.msd->skewed) sweep_tile<0>(a.passes);
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
     sort_lsd_finish(const __grid_constant__ struct sort_lsd_args a)

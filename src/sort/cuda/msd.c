@@ -62,9 +62,22 @@ static bool best_buckets(const struct echi_sort *s)
     return false;
 }
 
+/* Whether the lists of msd_packed.cuh fit. */
+static bool packs(const struct echi_sort *s, int payload)
+{
+    const uint64_t most = (uint64_t)SORT_BINS * SORT_BINS * SORT_LEAF_FULL(SORT_PAIRS_LEAF);
+    return s->key_bytes == 4 && payload == 4 && (uint64_t)s->n <= most &&
+           (s->algorithm ||
+            s->n >= (s->order.float_mask ? SORT_PACKED_FLOATS_MIN : SORT_PACKED_MIN));
+}
+
+/* Two mapped digits make leaves of floats, too. */
 static bool best_adaptive(const struct echi_sort *s)
 {
-    return s->n >= SORT_SKEWED_MIN(s->key_bytes) && best_msd(s);
+    enum sort_end end;
+    if (s->n < SORT_SKEWED_MIN(s->key_bytes)) return false;
+    return best_msd(s) || (s->value_bytes && s->order.float_mask &&
+                           s->end_bit - s->begin_bit == 32 && packs(s, echi_sort_payload(s, &end)));
 }
 
 /* ---- Sizes ---- */
@@ -141,13 +154,15 @@ static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *pla
     p->small = false;
     if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
     uint64_t n = s->n, segments = SORT_BINS, tiles = SORT_PACKED_TILES(n);
-    uint64_t most = (uint64_t)SORT_BINS * SORT_BINS * SORT_LEAF_FULL(SORT_PAIRS_LEAF);
-    p->packed = (s->algorithm || n >= SORT_PACKED_MIN) && n <= most;
+    p->packed = packs(s, p->pairs->payload_bytes);
     if (p->segments < segments) {
         p->leaves += 4 * (uint64_t)p->levels * (segments - p->segments);
         p->segments = segments;
     }
     if (p->tiles < tiles) p->tiles = tiles;
+    /* Mapped digits leave all bits to the other levels, of few keys.  The lists are long enough,
+     * because the first level has none. */
+    if (p->packed) p->levels++;
     return ECH_OK;
 }
 
@@ -379,7 +394,8 @@ void echi_sort_begin_lists(const struct sort_build *b)
         echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_skewed_begin", 1, SORT_SKEWED_THREADS,
                          0, -1, NULL);
         copy_ordered(b);
-        echi_sort_lsd_steps(b);
+        echi_sort_packed_map_step(b);
+        if (!echi_sort_by_map_or_passes(b)) echi_sort_lsd_steps(b);
     } else {
         echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_msd_begin", 1, SORT_BINS, 0, -1,
                          NULL);
@@ -521,7 +537,8 @@ static ech_status steps_of_adaptive(const struct sort_build *b)
 const struct sort_strategy echi_sort_by_adaptive = {
     .name = "adaptive",
     .what = "like buckets or msd, or like onesweep if a sample of the keys is skewed",
-    .when = "like msd, from 2^24 keys of 32 bits or 2^23 of 64 bits on",
+    .when = "like msd, from 2^24 keys of 32 bits or 2^23 of 64 bits on; floats of 32 bits with "
+            "values of 4 bytes from 2^26 on",
     .family = "sort_msd",
     .can = can_msd,
     .best = best_adaptive,

@@ -53,6 +53,7 @@ enum {
 #define SORT_PACKED_COUNT_BYTES         (4u << (2 * SORT_DIGIT_BITS - 1))
 #define SORT_PACKED_TILE(level)         (SORT_PACKED_THREADS * SORT_PACKED_ITEMS(level))
 #define SORT_PACKED_TILES(n)            ((n) / SORT_PACKED_TILE(1) + SORT_BINS) /* of a level */
+#define SORT_PACKED_PIECES              1024u                                   /* of a map */
 #define SORT_PACKED_SHARED_BYTES(level) (SORT_PACKED_TILE(level) * 12u + SORT_BINS * 8u + 64u)
 
 /* A segment that msd.cuh divides: its keys agree in all bits from shift + bits up, and do not fit
@@ -72,8 +73,14 @@ struct sort_segment {
 /* The digits have been counted; the digits are by value (msd_value.cuh), not of bits; the digits
  * are key >> shift, minus the first one, and keys outside their range have the first or the last
  * digit; the digits of the keys' low `shift` bits are by length, with a cut at bit
- * `bits` (lengths.cuh). */
-enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2, SORT_CLAMPED = 4, SORT_BY_LENGTH = 8 };
+ * `bits` (lengths.cuh); the digits are of mapped keys (packed_map.cuh). */
+enum sort_known {
+    SORT_COUNTED = 1,
+    SORT_BY_VALUE = 2,
+    SORT_CLAMPED = 4,
+    SORT_BY_LENGTH = 8,
+    SORT_BY_MAP = 16
+};
 
 /* What the scatter does with a segment: leaves it in place, since its keys have one digit; moves
  * its keys; or, if keys with the same digit are equal, writes them to the output from their
@@ -95,6 +102,19 @@ enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
 /* How sort_ordered_copy writes input whose sample is in order. */
 enum sort_copies { SORT_COPIES_NONE, SORT_COPIES_FORWARD, SORT_COPIES_REVERSED };
 
+/* A map of keys to words that are evenly distributed, if the keys are distributed like a sample:
+ * packed_map.cuh.  Keys are distances from the lowest one, without a gap that has no keys. */
+struct sort_map {
+    uint32_t low;
+    uint32_t gap, above; /* the distance where the gap begins; the first key after it */
+    uint32_t lower;      /* what is subtracted from keys after the gap */
+    uint32_t last;       /* distance; longer ones count as this one */
+    uint32_t shift;      /* of a distance to its piece */
+};
+
+/* What sort_packed_map has to do, or has done. */
+enum sort_mapping { SORT_MAPS_NONE, SORT_MAPS, SORT_MAPPED };
+
 struct sort_msd {
     uint32_t segments[SORT_MSD_LEVELS + 2], tiles[SORT_MSD_LEVELS + 2]; /* of each level */
     uint32_t leaves, skewed_leaves;
@@ -108,7 +128,11 @@ struct sort_msd {
                         distributed; or 0 */
     uint32_t uneven; /* 1: the keys are not distributed like their sample */
     uint32_t packed_tiles; /* of the second level; 0: it has no keys */
-    uint64_t last;         /* a pair */
+    uint32_t mapping;      /* enum sort_mapping */
+    uint32_t map_arrived;  /* blocks of sort_packed_map that have counted */
+    uint32_t first_leaf; /* of those that the levels make, for keys that two digits do not divide */
+    struct sort_map map;
+    uint64_t last; /* a pair */
 };
 
 /* Sums over the blocks that count the first level of a small array; zero between launches. */

@@ -1,6 +1,7 @@
 /*
- * sort/cuda/msd_packed.cuh - the first two levels for many pairs of evenly distributed 32-bit keys:
- * one read counts both levels, and between them each key is stored next to its value.
+ * sort/cuda/msd_packed.cuh - the first two levels for many pairs of 32-bit keys that are evenly
+ * distributed, or mapped to words that are (packed_map.cuh): one read counts both levels, and
+ * between them each key is stored next to its value.
  *
  *     sort_skewed_begin     determines from a sample from which bit on keys look evenly distributed
  *     sort_packed_count     counts the keys of each value of the first 16 bits, in one read
@@ -9,6 +10,7 @@
  *     sort_packed_bins      plans the second level
  *     sort_packed_second    moves them by the second digit, to the other buffer
  *     sort_packed_leaf      sorts segments that fit in a block: msd_pairs_leaf.cuh
+ *     sort_pairs_count      moves other segments to the output; the levels of msd_pairs divide them
  *
  *     input          | keys            |     | values          |
  *     first level    | pairs, first half |   | second half     |     in the output's two arrays
@@ -20,8 +22,8 @@
  * the tiles before have long published their counts.  Blocks may begin in any order: a block that
  * waits too long for a tile counts the keys of that tile itself.
  *
- * If the first digits do not produce leaves, or the keys are not distributed like the sample,
- * msd_pairs.cu sorts them from the start.
+ * If the first digits do not produce leaves of most keys, or the keys are not distributed like the
+ * sample, msd_pairs.cu sorts them from the start.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,6 +32,7 @@
 
 #include "sort/cuda/msd_pairs_leaf.cuh"
 #include "sort/cuda/msd_plan.cuh"
+#include "sort/cuda/packed_map.cuh"
 
 enum {
     PACKED_BITS = 2 * SORT_DIGIT_BITS,
@@ -42,38 +45,50 @@ enum {
 };
 static_assert((int)PACKED_THREADS == (int)SORT_BINS, "one thread per digit in the look-back");
 
-/* Bits of the second digit: the minimum that makes leaves. */
-static __device__ inline uint32_t packed_bits(const struct sort_common &a)
+static __device__ inline bool packed_maps(const msd_args &a)
 {
-    uint32_t bits = SORT_DIGIT_BITS;
-    while (bits > 1 && a.n >> (SORT_DIGIT_BITS + bits - 1) <= SORT_LEAF_FULL(MSD_LEAF)) bits--;
-    return bits;
+    return a.lists.msd->mapping == SORT_MAPPED;
 }
 
 /* ---- Counts ---- */
 
 struct packed_count_shared {
     uint32_t differ, keys;
+    uint2 pieces[SORT_PACKED_PIECES];
 };
 
-template <int ENCODE>
+/* How keys are counted: as they are, encoded, or mapped. */
+enum { PACKED_AS_IS, PACKED_ENCODED, PACKED_MAPPED };
+
+/* What a count needs to know. */
+struct packed_counting {
+    uint32_t lead; /* bits in which keys of the sample agree */
+    ukey first;
+    struct sort_map map;
+    const uint2 *pieces;
+};
+
+template <int FORM>
 static __device__ inline void packed_count_key(const struct sort_common &a, uint32_t *words,
-                                               uint32_t lead, ukey u, ukey first, ukey &differ)
+                                               const struct packed_counting &c, ukey u,
+                                               ukey &differ)
 {
-    const ukey e = ENCODE ? order_encode(a.order, u) : u, x = e << lead;
-    differ |= e ^ first;
+    const ukey e = FORM == PACKED_AS_IS ? u : order_encode(a.order, u);
+    const ukey x =
+        FORM == PACKED_MAPPED ? map_word(c.map, c.pieces, 0, order_merge(a.order, e)) : e << c.lead;
+    if (FORM != PACKED_MAPPED) differ |= e ^ c.first;
     atomicAdd(&words[x >> (KEY_BITS - PACKED_BITS + 1)],
               1u << (x >> (KEY_BITS - PACKED_BITS - 4) & 16));
 }
 
 /* Counts the keys of [from, to). */
-template <int ENCODE>
+template <int FORM>
 static __device__ inline ukey packed_count_range(const struct sort_common &a, uint32_t *words,
-                                                 uint32_t lead, uint64_t from, uint64_t to)
+                                                 const struct packed_counting &c, uint64_t from,
+                                                 uint64_t to)
 {
     enum { THREADS_ = SORT_PACKED_COUNT_THREADS };
-    const ukey *keys = (const ukey *)a.keys_in, *mine = keys + from;
-    const ukey first = order_encode(a.order, keys[0]);
+    const ukey *mine = (const ukey *)a.keys_in + from;
     const uint64_t count = to - from;
     const struct key_vectors v = key_vectors_of(mine, count);
     ukey differ = 0;
@@ -85,12 +100,11 @@ static __device__ inline ukey packed_count_range(const struct sort_common &a, ui
             if (i + j * THREADS_ < v.count)
 #pragma unroll
                 for (int k = 0; k < VECTOR_KEYS; k++)
-                    packed_count_key<ENCODE>(a, words, lead, load[j].key[k], first, differ);
+                    packed_count_key<FORM>(a, words, c, load[j].key[k], differ);
     }
-    if (threadIdx.x < v.head)
-        packed_count_key<ENCODE>(a, words, lead, mine[threadIdx.x], first, differ);
+    if (threadIdx.x < v.head) packed_count_key<FORM>(a, words, c, mine[threadIdx.x], differ);
     if (v.tail + threadIdx.x < count)
-        packed_count_key<ENCODE>(a, words, lead, mine[v.tail + threadIdx.x], first, differ);
+        packed_count_key<FORM>(a, words, c, mine[v.tail + threadIdx.x], differ);
     return differ;
 }
 
@@ -98,7 +112,8 @@ static __device__ inline ukey packed_count_range(const struct sort_common &a, ui
  * number of keys if a counter has overflowed, into its neighbour or out of the word. */
 static __device__ inline uint32_t packed_add_counts(const msd_args &a, const uint32_t *words)
 {
-    const uint32_t lane = lane_id(), drop = SORT_DIGIT_BITS - packed_bits(a.common);
+    const uint32_t lane = lane_id();
+    const uint32_t drop = SORT_DIGIT_BITS - packed_bits(a.common, packed_maps(a));
     uint32_t keys = 0;
     for (uint32_t i = threadIdx.x / 32; i < SORT_BINS; i += PACKED_COUNT_WARPS) {
         const uint32_t bin = (i + blockIdx.x * PACKED_COUNT_WARPS) % SORT_BINS;
@@ -143,14 +158,24 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
     uint32_t *words = (uint32_t *)shared_bytes;
     wait_for_earlier();
     if (!a.lists.msd->even) return;
-    const uint32_t lead = KEY_BITS - a.lists.msd->even;
+    const bool maps = packed_maps(a);
+    struct packed_counting c = {};
+    c.lead = KEY_BITS - a.lists.msd->even;
+    c.first = order_encode(a.common.order, ((const ukey *)a.common.keys_in)[0]);
+    c.pieces = s.pieces;
+    if (maps) {
+        c.map = a.lists.msd->map;
+        s.pieces[threadIdx.x] = map_pieces(a)[threadIdx.x];
+    }
     const uint64_t each = a.common.n / gridDim.x + (a.common.n % gridDim.x != 0);
     const uint64_t from = min(a.common.n, blockIdx.x * each), to = min(a.common.n, from + each);
     rank_clear(words, PACKED_WORDS);
     if (threadIdx.x == 0) s.differ = s.keys = 0;
     __syncthreads(); /* the counters are clear */
-    const ukey differ = a.common.same ? packed_count_range<0>(a.common, words, lead, from, to)
-                                      : packed_count_range<1>(a.common, words, lead, from, to);
+    const ukey differ = maps ? packed_count_range<PACKED_MAPPED>(a.common, words, c, from, to)
+                        : a.common.same
+                            ? packed_count_range<PACKED_AS_IS>(a.common, words, c, from, to)
+                            : packed_count_range<PACKED_ENCODED>(a.common, words, c, from, to);
     packed_clear_rows(a);
     if (differ) atomicOr(&s.differ, differ);
     __syncthreads(); /* every key is counted */
@@ -164,28 +189,36 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
 
 /* ---- Plan ---- */
 
-/* Whether two digits make leaves.  One block. */
-static __device__ inline bool packed_fits(const msd_args &a)
+/* Whether two digits make leaves of most keys; the levels divide the others.  One block. */
+static __device__ inline bool packed_fits(const msd_args &a, uint32_t &large)
 {
     const uint32_t lane = lane_id();
-    uint32_t most = a.lists.msd->uneven ? ~0u : 0;
+    uint32_t mine = 0;
+    if (threadIdx.x == 0) large = a.lists.msd->uneven ? (uint32_t)a.common.n : 0;
+    __syncthreads(); /* for the sum */
     for (uint32_t bin = threadIdx.x / 32; bin < SORT_BINS; bin += PACKED_COUNT_WARPS) {
         const uint32_t *counts = msd_counts(a, 1, bin);
 #pragma unroll
-        for (uint32_t j = 0; j < SORT_BINS; j += 32) most = max(most, counts[j + lane]);
+        for (uint32_t j = 0; j < SORT_BINS; j += 32)
+            mine += counts[j + lane] > MSD_LEAF ? counts[j + lane] : 0;
     }
-    return !__syncthreads_or(most > MSD_LEAF);
+    mine = warp_sum(mine);
+    if (lane == 0 && mine) atomicAdd(&large, mine);
+    __syncthreads(); /* the sum is complete */
+    return large <= a.common.n / SORT_PACKED_LARGE;
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
     sort_packed_plan(const __grid_constant__ msd_args a)
 {
-    __shared__ uint32_t sums[SORT_BINS / 32], first_tile[SORT_BINS + 1];
+    __shared__ uint32_t sums[SORT_BINS / 32], first_tile[SORT_BINS + 1], large;
     wait_for_earlier();
-    const uint32_t me = threadIdx.x, top = a.lists.msd->even, bits = packed_bits(a.common);
+    const bool maps = packed_maps(a);
+    const uint32_t me = threadIdx.x, top = a.lists.msd->even, bits = packed_bits(a.common, maps);
     if (!top) return;
-    if (!packed_fits(a)) { /* also: all threads have read the data that is cleared now */
+    if (!packed_fits(a, large)) { /* also: all threads have read the data that is cleared now */
         if (me < SORT_BINS) msd_begin_counts(a, SORT_SEEN_BOTH);
+        if (me == 0 && a.common.order.float_mask) skewed_leave(a); /* passes sort them */
         return;
     }
     const bool is_bin = me < SORT_BINS;
@@ -202,9 +235,10 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
         s.source = SORT_PACKED;
         s.bits = bits;
         s.shift = top - SORT_DIGIT_BITS - bits;
+        s.known = maps ? SORT_BY_MAP : 0;
         a.lists.segments[1][me] = s;
         a.lists.counts[0][me] = begin;
-        *(uint64_t *)(msd_counts(a, 1, me) + SORT_BINS) = ((uint64_t)1 << s.shift) - 1;
+        *(uint64_t *)(msd_counts(a, 1, me) + SORT_BINS) = bits_mask(maps ? KEY_BITS : s.shift);
     }
     if (me == SORT_BINS - 1) {
         first_tile[SORT_BINS] = tile + tiles;
@@ -232,11 +266,14 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 template <int LEVEL> struct packed_shared {
     enum { ITEMS = SORT_PACKED_ITEMS(LEVEL), TILE = SORT_PACKED_TILE(LEVEL) };
     union {
-        uint32_t counts[PACKED_WARPS * SORT_BINS]; /* during ranking */
-        uint2 pairs[TILE];                         /* then the tile by digit */
+        struct {
+            uint32_t counts[PACKED_WARPS * SORT_BINS]; /* during ranking */
+            uint2 pieces[SORT_PACKED_PIECES];          /* of a map */
+        };
+        uint2 pairs[TILE]; /* then the tile by digit */
     };
-    uval staged[TILE];          /* values while keys are ranked; each thread accesses only its
-                                   own */
+    uval staged[TILE];          /* values while keys are ranked, then pieces of a map; each thread
+                                   writes only its own */
     uint32_t target[SORT_BINS]; /* a pair of this digit and rank r goes to target + r */
     uint32_t count[SORT_BINS];
     uint32_t sums[SORT_BINS / 32];
@@ -262,8 +299,17 @@ template <int LEVEL> static __device__ inline ukey packed_key(const msd_args &a,
                  : order_encode(a.common.order, ((const ukey *)a.common.keys_in)[p]);
 }
 
+/* The digit of a key; pieces, skip: map_word(). */
+template <int MAPPED>
+static __device__ inline uint32_t packed_digit(const msd_args &a, const struct sort_segment &s,
+                                               const struct sort_map &m, const uint2 *pieces,
+                                               uint32_t skip, ukey e)
+{
+    return msd_digit(s, MAPPED ? map_word(m, pieces, skip, order_merge(a.common.order, e)) : e);
+}
+
 /* The descriptor that a tile would publish for this thread's digit, counted by this thread. */
-template <int LEVEL>
+template <int LEVEL, int MAPPED>
 static __device__ inline uint32_t packed_count_again(const msd_args &a,
                                                      const struct sort_segment &s, uint32_t index)
 {
@@ -271,13 +317,15 @@ static __device__ inline uint32_t packed_count_again(const msd_args &a,
     uint32_t count = 0;
 #pragma unroll 1
     for (uint32_t i = 0; i < TILE; i++)
-        count += msd_digit(s, packed_key<LEVEL>(a, s.begin + index * TILE + i)) == threadIdx.x;
+        count +=
+            packed_digit<MAPPED>(a, s, a.lists.msd->map, map_pieces(a), 0,
+                                 packed_key<LEVEL>(a, s.begin + index * TILE + i)) == threadIdx.x;
     return state_own(LEVEL) | count;
 }
 
 /* The number of pairs of the thread's digit in preceding tiles of the segment; row: this tile's
  * descriptor; index: its number, not 0. */
-template <int LEVEL>
+template <int LEVEL, int MAPPED>
 static __device__ inline uint32_t packed_look_back(const msd_args &a, const struct sort_segment &s,
                                                    const uint32_t *row, uint32_t index)
 {
@@ -292,8 +340,9 @@ static __device__ inline uint32_t packed_look_back(const msd_args &a, const stru
         for (uint32_t k = 0; k < PACKED_ASKED; k++) {
             for (int times = 0; (word[k] & ~COUNT_MASK) != own && (word[k] & ~COUNT_MASK) != all;
                  times++)
-                word[k] = times < PACKED_PATIENCE ? load_relaxed(row - (k + 1) * SORT_BINS)
-                                                  : packed_count_again<LEVEL>(a, s, index - 1 - k);
+                word[k] = times < PACKED_PATIENCE
+                              ? load_relaxed(row - (k + 1) * SORT_BINS)
+                              : packed_count_again<LEVEL, MAPPED>(a, s, index - 1 - k);
             before += word[k] & COUNT_MASK;
             if ((word[k] & ~COUNT_MASK) == all) return before;
         }
@@ -345,7 +394,7 @@ static __device__ inline void packed_load(const msd_args &a, struct packed_share
 
 /* Moves a tile; `base` is the start of the thread's digit in the segment, and row the tile's status
  * descriptor. */
-template <int LEVEL, int FULL>
+template <int LEVEL, int FULL, int MAPPED>
 static __device__ inline void packed_move(const msd_args &a, const struct sort_segment &s,
                                           struct packed_shared<LEVEL> &sh, uint32_t at,
                                           uint32_t here, uint32_t base, uint32_t tile)
@@ -356,11 +405,21 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
     uint32_t slot[ITEMS];
     packed_load<LEVEL, FULL>(a, sh, at, here, mine, key);
     rank_clear(sh.counts, PACKED_WARPS * SORT_BINS);
+    struct sort_map map = {};
+    if (MAPPED) {
+        map = a.lists.msd->map;
+#pragma unroll
+        for (uint32_t i = 0; i < SORT_PACKED_PIECES; i += PACKED_THREADS)
+            sh.pieces[i + me] = map_pieces(a)[i + me];
+    }
     __syncthreads(); /* the counters are clear */
     uint32_t *row = sh.counts + me / 32 * SORT_BINS;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
-        slot[i] = FULL || mine + 32 * i < here ? msd_digit(s, key[i]) : SORT_BINS - 1;
+        slot[i] = FULL || mine + 32 * i < here
+                      ? packed_digit<MAPPED>(a, s, map, sh.pieces, 0, key[i])
+                      : SORT_BINS - 1;
+        if (MAPPED && i % 4 == 3) __syncwarp(); /* few words at once need few registers */
         atomicAdd(&row[slot[i]], 1);
     }
     __syncthreads(); /* all warps have counted */
@@ -379,9 +438,14 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         sh.pairs[slot[i]] = make_uint2(key[i], sh.staged[mine + 32 * i]);
+    if (MAPPED) { /* again: 128 pieces where the values of each warp were */
+        const uint32_t *pieces = (const uint32_t *)map_pieces(a) + me / 32 * 256 + lane_id();
+#pragma unroll
+        for (int i = 0; i < 8; i++) sh.staged[mine + 32 * i] = pieces[32 * i];
+    }
     if (sh.index) {
         uint32_t *word = a.rows + (uint64_t)tile * SORT_BINS + me;
-        const uint32_t before = packed_look_back<LEVEL>(a, s, word, sh.index);
+        const uint32_t before = packed_look_back<LEVEL, MAPPED>(a, s, word, sh.index);
         store_relaxed(word, state_all(LEVEL) | (before + sh.count[me]));
         sh.target[me] += before;
     }
@@ -391,12 +455,15 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
         const uint32_t rank = me + i * PACKED_THREADS;
         if (!FULL && rank >= here) continue;
         const uint2 pair = sh.pairs[rank];
-        const uint32_t to = sh.target[msd_digit(s, pair.x)] + rank;
+        const uint32_t digit =
+            packed_digit<MAPPED>(a, s, map, (const uint2 *)sh.staged, 16 * ITEMS - 128, pair.x);
+        const uint32_t to = sh.target[digit] + rank;
         *(LEVEL ? (uint2 *)a.common.keys_tmp + to : packed_between(a, to)) = pair;
+        if (MAPPED && i % 4 == 3) __syncwarp();
     }
 }
 
-template <int LEVEL>
+template <int LEVEL, int MAPPED>
 static __device__ inline void packed_scatter(const msd_args &a, const struct sort_segment &s,
                                              const uint32_t *targets, uint32_t tile)
 {
@@ -408,9 +475,25 @@ static __device__ inline void packed_scatter(const msd_args &a, const struct sor
     const uint32_t half = (uint32_t)(a.common.n / 2);
     const bool apart = LEVEL && (at < half) != (at + here <= half); /* in two arrays */
     if (here == TILE && !apart && at + here <= 2 * half)
-        packed_move<LEVEL, 1>(a, s, sh, at, here, targets[threadIdx.x], tile);
+        packed_move<LEVEL, 1, MAPPED>(a, s, sh, at, here, targets[threadIdx.x], tile);
     else
-        packed_move<LEVEL, 0>(a, s, sh, at, here, targets[threadIdx.x], tile);
+        packed_move<LEVEL, 0, MAPPED>(a, s, sh, at, here, targets[threadIdx.x], tile);
+}
+
+/* The tile of a block. */
+template <int LEVEL, int MAPPED> static __device__ inline void packed_tile(const msd_args &a)
+{
+    if (LEVEL) {
+        const uint32_t index = a.lists.tile_of[1][blockIdx.x];
+        packed_scatter<LEVEL, MAPPED>(a, a.lists.segments[1][index], msd_counts(a, 1, index),
+                                      blockIdx.x);
+        return;
+    }
+    struct sort_segment s = {};
+    s.count = (uint32_t)a.common.n;
+    s.bits = SORT_DIGIT_BITS;
+    s.shift = a.lists.msd->even - SORT_DIGIT_BITS;
+    packed_scatter<LEVEL, MAPPED>(a, s, a.lists.counts[0], blockIdx.x);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BLOCKS)
@@ -418,11 +501,10 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BL
 {
     wait_for_earlier();
     if (!a.lists.msd->packed_tiles) return;
-    struct sort_segment s = {};
-    s.count = (uint32_t)a.common.n;
-    s.bits = SORT_DIGIT_BITS;
-    s.shift = a.lists.msd->even - SORT_DIGIT_BITS;
-    packed_scatter<0>(a, s, a.lists.counts[0], blockIdx.x);
+    if (packed_maps(a))
+        packed_tile<0, 1>(a);
+    else
+        packed_tile<0, 0>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BLOCKS)
@@ -430,8 +512,11 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BL
 {
     wait_for_earlier();
     if (blockIdx.x >= a.lists.msd->packed_tiles) return;
-    const uint32_t index = a.lists.tile_of[1][blockIdx.x];
-    packed_scatter<1>(a, a.lists.segments[1][index], msd_counts(a, 1, index), blockIdx.x);
+    if (blockIdx.x == 0 && threadIdx.x == 0) a.lists.msd->first_leaf = a.lists.msd->leaves;
+    if (packed_maps(a))
+        packed_tile<1, 1>(a);
+    else
+        packed_tile<1, 0>(a);
 }
 
 /* ---- Leaves ---- */
@@ -444,8 +529,28 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     wait_for_earlier();
     if (!a.lists.msd->packed_tiles || blockIdx.x >= a.lists.msd->leaves) return;
     struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
-    if (!leaf_finish<1>(a.common, s, a.lists.leaves[blockIdx.x]) && threadIdx.x == 0)
+    const struct sort_leaf leaf = a.lists.leaves[blockIdx.x];
+    if ((leaf.source == SORT_UNPACKS || !leaf_finish<1>(a.common, s, leaf)) && threadIdx.x == 0)
         a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = blockIdx.x;
+}
+
+/* Moves the leaves that sort_packed_leaf leaves to others to the output, in encoded form and in the
+ * same order: parts of larger bins, which the next level divides, and leaves of skewed keys. */
+static __device__ inline void packed_unpack(const msd_args &a)
+{
+    const uint32_t leaves = a.lists.msd->skewed_leaves;
+    for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
+        struct sort_leaf *leaf = &a.lists.leaves[a.lists.skewed_leaves[i]];
+        const uint2 *in = leaf_packed(a.common, *leaf);
+        ukey *keys = (ukey *)a.common.keys_out + leaf->begin;
+        uval *values = (uval *)a.common.values_out + leaf->begin;
+        for (uint32_t p = threadIdx.x; p < leaf->count; p += blockDim.x) {
+            const uint2 pair = in[p];
+            keys[p] = pair.x;
+            values[p] = pair.y;
+        }
+        if (threadIdx.x == 0 && leaf->source == SORT_PACKED) leaf->source = SORT_OUT;
+    }
 }
 
 #endif

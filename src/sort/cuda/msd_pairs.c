@@ -175,24 +175,51 @@ static bool can_pack(const struct sort_build *b, unsigned staged)
 {
     const struct sort_args *args = b->args;
     uintptr_t keys = (uintptr_t)args->common.keys_out, values = (uintptr_t)args->common.values_out;
-    return b->plan->msd.packed && b->plan->msd.adaptive && staged && args->common.plain &&
+    const bool all_bits = args->common.begin_bit == 0 && args->common.end_bit == 32;
+    return b->plan->msd.packed && b->plan->msd.adaptive && staged && all_bits &&
            !args->common.in_place && (keys | values) % 8 == 0 &&
            b->gpu.shared_bytes >= SORT_PACKED_COUNT_BYTES + 1024;
 }
 
-/* The maximum number of leaves of two digits, the second of packed_bits(). */
-static uint64_t packed_leaves(uint64_t n)
+/* The number of bins of two digits, the second of packed_bits(). */
+static uint64_t packed_bins(uint64_t n, uint64_t fill)
 {
     uint64_t bins = 2 * SORT_BINS;
-    while (n / bins > SORT_LEAF_FULL(SORT_PAIRS_LEAF)) bins *= 2;
+    while (n / bins > fill && bins < SORT_BINS * SORT_BINS) bins *= 2;
     return bins;
 }
 
-/* For keys that look evenly distributed; otherwise these launches do nothing. */
+/* The maximum number of leaves, and of parts of bins that are larger than a leaf.  Most of the bins
+ * of a map are empty. */
+static uint64_t packed_leaves(uint64_t n)
+{
+    const uint64_t fill = SORT_PACKED_FILL(SORT_PAIRS_LEAF);
+    const uint64_t even = packed_bins(n, SORT_LEAF_FULL(SORT_PAIRS_LEAF));
+    const uint64_t all = packed_bins(n, fill), wanted = n / fill + 2 * SORT_BINS;
+    const uint64_t mapped = wanted < all && n / fill >= SORT_PACKED_PIECES ? wanted : all;
+    return (even > mapped ? even : mapped) + n / SORT_PACKED_LARGE / SORT_PAIRS_LEAF + 1;
+}
+
+bool echi_sort_by_map_or_passes(const struct sort_build *b)
+{
+    const struct pairs_tuning *t = b->plan->msd.pairs;
+    return t && t->key_bytes == 4 && t->payload_bytes == 4 && b->plan->msd.adaptive &&
+           b->args->common.order.float_mask;
+}
+
+/* The launch that makes a map; it precedes the steps of lsd.c. */
+void echi_sort_packed_map_step(const struct sort_build *b)
+{
+    if (b->plan->msd.pairs && (b->args->pairs.packed || echi_sort_by_map_or_passes(b)))
+        pdl(b, ECHI_LOOK, "sort_packed_map", (unsigned)b->gpu.multiprocessors,
+            SORT_PACKED_COUNT_THREADS, 0, -1, "the sample is uneven");
+}
+
+/* For keys that look evenly distributed, or are mapped; otherwise these launches do nothing. */
 static void run_packed(const struct sort_build *b, unsigned leaf_threads,
                        unsigned leaf_shared_bytes)
 {
-    static const char even[] = "the sample is even";
+    static const char even[] = "the sample is even, or mapped";
     const uint64_t n = b->args->common.n;
     unsigned count =
         echi_cuda_least(n / (SORT_PACKED_COUNT_THREADS * 16) + 1, (uint64_t)b->gpu.multiprocessors);
@@ -232,8 +259,18 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
         plan->small ? small_tail_bytes(b, sizes.shared_bytes) : sizes.shared_bytes;
     echi_sort_begin_lists(b);
     if (args->pairs.packed) run_packed(b, t->leaf_threads, sizes.leaf_shared_bytes);
+    const bool floats = echi_sort_by_map_or_passes(b);
+    if (floats && !args->pairs.packed) {
+        echi_sort_lsd_steps(b);
+        return ECH_OK;
+    }
+    if (floats) { /* levels only divide bins that are larger than a leaf: few keys */
+        pdl(b, ECHI_COUNT, "sort_pairs_count", args->pairs.count_blocks, t->threads, 0, 0,
+            not_skewed(b));
+        level = 2;
+    }
     /* Many keys have one more level by separate launches, which skewed keys use. */
-    for (; level < (plan->small ? even : even + 1); level++)
+    for (; !floats && level < (plan->small ? even : even + 1); level++)
         run_level(b, level, level ? echi_cuda_least(plan->segments, 8 * processors) : 1,
                   sizes.shared_bytes);
     unsigned tail = resident_blocks(b, sizes.shared_bytes) * (unsigned)processors;
@@ -246,5 +283,6 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
         t->leaf_threads, sizes.leaf_shared_bytes, level, not_skewed(b));
     pdl(b, ECHI_FINISH, "sort_pairs_skewed_leaf", skewed, t->leaf_threads, sizes.leaf_shared_bytes,
         level, not_skewed(b));
+    if (floats) echi_sort_lsd_steps(b);
     return ECH_OK;
 }

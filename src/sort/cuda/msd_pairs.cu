@@ -27,6 +27,9 @@
 #include "sort/cuda/msd_pairs_leaf.cuh"
 #include "sort/cuda/ordered.cuh"
 #include "sort/cuda/small_lsd.cuh"
+#if KEY_BYTES == 4 && VAL_BYTES == 4
+#include "sort/cuda/packed_map.cuh"
+#endif
 #if PAIRS_PACKED
 #include "sort/cuda/msd_packed.cuh"
 #endif
@@ -133,6 +136,12 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLO
     __shared__ struct msd_count_shared sh;
     wait_for_earlier();
     if (msd_copied(a)) return;
+#if PAIRS_PACKED
+    if (a.common.level == 0 && a.lists.msd->packed_tiles) {
+        packed_unpack(a);
+        return;
+    }
+#endif
     pairs_count_level(a, a.common.level, sh);
 }
 

@@ -469,6 +469,16 @@ static __device__ inline void leaf_copy(const struct sort_common &a, const struc
          ? (int)LEAF_BLOCKS                                                                        \
          : (int)MULTIPROCESSOR_THREADS / (int)LEAF_THREADS)
 
+/* Whether merging has changed no key of a leaf, according to their range. */
+static __device__ inline bool leaf_exact(const struct sort_common &a, ukey low, ukey high)
+{
+    const ukey flip = (ukey)a.order.flip, zero = (ukey)(a.order.zero + a.order.merge);
+    const ukey first = flip ? (ukey)~high : low, last = flip ? (ukey)~low : high;
+    if (a.plain) return true;
+    if (a.end_bit - a.begin_bit != (int)KEY_BITS || last >= (ukey)a.order.last) return false;
+    return !a.order.merge || zero < first || zero > last;
+}
+
 template <int PACKED>
 static __device__ inline bool leaf_finish(const struct sort_common &a, struct pairs_leaf_shared &s,
                                           const struct sort_leaf &leaf)
@@ -485,7 +495,8 @@ static __device__ inline bool leaf_finish(const struct sort_common &a, struct pa
     leaf_values_ask<PACKED>(a, s, leaf);
     const struct leaf_order o = leaf_order_of(low, high, leaf.count);
     if (!leaf_sort(s, leaf.count, o, key)) return false;
-    const bool fetch = o.shift || !a.plain; /* the words do not contain all bits of the keys */
+    /* Whether the words do not contain all bits of the keys. */
+    const bool fetch = o.shift || !leaf_exact(a, low, high);
     if (fetch && (o.shift || !a.discard_keys)) leaf_keep_keys<PACKED>(a, s, leaf);
     if (o.shift && !leaf_mend(a, s, leaf.count, o)) return false;
     if (a.same)
@@ -506,8 +517,9 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
                        blockIdx.x, gridDim.x);
         return;
     }
-    const uint32_t leaves = PAIRS_PACKED && a.lists.msd->packed_tiles ? 0 : a.lists.msd->leaves;
-    for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
+    const uint32_t leaves = a.lists.msd->leaves;
+    const uint32_t first = PAIRS_PACKED && a.lists.msd->packed_tiles ? a.lists.msd->first_leaf : 0;
+    for (uint32_t i = first + blockIdx.x; i < leaves; i += gridDim.x) {
         const bool done = leaf_finish<0>(a.common, s, a.lists.leaves[i]);
         if (!done && threadIdx.x == 0)
             a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = i;
@@ -529,6 +541,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     const uint32_t leaves = a.lists.msd->skewed_leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
         const struct sort_leaf leaf = a.lists.leaves[a.lists.skewed_leaves[i]];
+        if (PAIRS_PACKED && leaf.source == SORT_UNPACKS) continue;
         ukey *out = (ukey *)a.common.keys_out + leaf.begin;
         uval *values_out = (uval *)a.common.values_out + leaf.begin;
         const int items = (int)((leaf.count - 1) / LEAF_THREADS + 1);

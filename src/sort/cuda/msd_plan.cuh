@@ -40,6 +40,8 @@ static __device__ inline void msd_clear(const msd_args &a)
     a.lists.msd->leaves = a.lists.msd->skewed_leaves = a.lists.msd->seen = a.lists.msd->arrived = 0;
     a.lists.msd->skewed = a.lists.msd->lsd_arrived[0] = a.lists.msd->lsd_arrived[1] = 0;
     a.lists.msd->even = a.lists.msd->uneven = a.lists.msd->packed_tiles = 0;
+    a.lists.msd->mapping = SORT_MAPS_NONE;
+    a.lists.msd->map_arrived = a.lists.msd->first_leaf = 0;
     a.lists.msd->copies = SORT_COPIES_NONE;
 }
 
@@ -114,6 +116,9 @@ struct msd_plan_shared {
     uint32_t leaves;                                             /* the segment's first */
     uint32_t large;                                              /* bins larger than a leaf */
     uint32_t bin[SORT_BINS], index[SORT_BINS], first[SORT_BINS]; /* of those */
+#if PAIRS_PACKED
+    uint32_t unpacks[SORT_BINS]; /* the first leaf that moves such a bin to the output */
+#endif
 #if !VAL_BYTES
     ukey bound[SORT_BINS + 1]; /* for digits by value or by length: each bin's first key */
 #endif
@@ -242,7 +247,7 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shar
     }
 #if VAL_BYTES
     keys.low = pairs_origin(s); /* a leaf needs no keys, but this position */
-    if (pairs_outside(s, bin)) keys.rest = k.differ;
+    if (pairs_outside(s, bin) || s.known & SORT_BY_MAP) keys.rest = k.differ;
 #else
     if (msd_bounded<BY_VALUE>(s)) {
         const uint64_t low = p.bound[bin], high = (ukey)(p.bound[bin + 1] - 1);
@@ -256,7 +261,8 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shar
 }
 
 /* The warps process the bins that are larger than a leaf: they write the map of their tiles or, if
- * all keys of a bin are equal, cut it into leaves. */
+ * all keys of a bin are equal, cut it into leaves.  Packed bins need both: leaves that move them to
+ * the output, where the next level divides them. */
 template <int BY_VALUE>
 static __device__ inline void
 msd_add_large(const msd_args &a, int level, const struct msd_plan_shared &p,
@@ -267,17 +273,24 @@ msd_add_large(const msd_args &a, int level, const struct msd_plan_shared &p,
         const uint32_t bin = p.bin[i], begin = s.begin + p.begin[bin];
         const uint32_t count = p.begin[bin + 1] - p.begin[bin];
         const struct bin_keys keys = msd_bin_keys<BY_VALUE>(p, s, known, bin);
+        uint32_t leaf = p.first[i], from = source;
         if (keys.rest) {
             uint32_t *counts = msd_counts(a, level, p.index[i]);
             for (uint32_t b = lane; b < SORT_MSD_ROW; b += 32) counts[b] = 0;
             for (uint32_t t = lane; t < msd_tiles(count); t += 32)
                 a.lists.tile_of[level & 1][p.first[i] + t] = p.index[i];
-        } else {
-            const uint32_t pieces = (count - 1) / most + 1;
-            for (uint32_t t = lane; t < pieces; t += 32)
-                msd_add_leaf(a, p.leaves + p.first[i] + t, begin + t * most,
-                             min(most, count - t * most), source, keys.low, 0, 0, true);
+#if PAIRS_PACKED
+            if (source != SORT_PACKED) continue;
+            leaf = p.unpacks[i];
+            from = SORT_UNPACKS;
+#else
+            continue;
+#endif
         }
+        const uint32_t pieces = (count - 1) / most + 1;
+        for (uint32_t t = lane; t < pieces; t += 32)
+            msd_add_leaf(a, p.leaves + leaf + t, begin + t * most, min(most, count - t * most),
+                         from, keys.low, 0, 0, true);
     }
 }
 
@@ -350,8 +363,8 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     }
     uint32_t filled = __ballot_sync(WARP_ALL, count != 0);
     if (is_bin && lane_id() == 0) p.filled[word] = filled;
-    /* Packed pairs always move, and stay packed.  The barrier also makes the starts of the bins
-     * visible. */
+    /* Packed pairs always move, and leaves are packed.  The barrier also makes the starts of the
+     * bins visible. */
     const bool packed = s.source == SORT_PACKED;
     const int constant = __syncthreads_or(count == s.count && !packed);
     const uint32_t source = constant || packed ? s.source : msd_target(s);
@@ -390,16 +403,20 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     const bool large = count > most;
     const struct bin_keys keys = msd_bin_keys<BY_VALUE>(p, s, known, bin % SORT_BINS);
     const uint64_t rest = keys.rest;
-    const uint32_t leaves = !begins ? 0 : !large ? 1 : rest ? 0 : (count - 1) / most + 1;
+    const uint32_t leaves = !begins ? 0 : !large ? 1 : rest && !packed ? 0 : (count - 1) / most + 1;
     const uint32_t leaf = bins_scan(leaves, p.sums);
     if (bin == SORT_BINS - 1) p.leaves = atomicAdd(&a.lists.msd->leaves, leaf + leaves);
     if (large) {
         const uint32_t i = atomicAdd(&p.large, 1);
         p.bin[i] = bin;
         p.first[i] = leaf;
+#if PAIRS_PACKED
+        p.unpacks[i] = leaf;
+#endif
         if (rest)
-            p.index[i] = msd_add_segment(a, level + 1, keys.low, s.begin + before, count, source,
-                                         rest, s.moves == SORT_ZEROS_BELOW, &p.first[i]);
+            p.index[i] = msd_add_segment(a, level + 1, keys.low, s.begin + before, count,
+                                         packed ? (uint32_t)SORT_OUT : source, rest,
+                                         s.moves == SORT_ZEROS_BELOW, &p.first[i]);
     }
     __syncthreads(); /* leaves and large bins are known */
     if (leaves && !large) {

@@ -95,8 +95,9 @@ struct sort_args {
         struct sort_msd_args msd;
         struct sort_pairs_args pairs;
     };
-    struct sort_lsd_args lsd; /* of the steps of lsd.c */
-    union {                   /* of the leaves of low_memory.c */
+    struct sort_lsd_args lsd;         /* of the steps of lsd.c */
+    struct sort_lsd_args lsd_pass[4]; /* ... of each pass, if the passes are launches */
+    union {                           /* of the leaves of low_memory.c */
         struct sort_msd_args leaf;
         struct sort_pairs_args pairs_leaf;
     };
@@ -227,6 +228,14 @@ void echi_sort_begin_lists(const struct sort_build *b);
 /* NULL if no kernel is compiled for keys of that size with such a payload. */
 const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int payload_bytes);
 ech_status echi_sort_pairs_steps(const struct sort_build *b);
+
+/* Whether pairs are floats that are sorted packed, or by passes instead of levels: the steps of
+ * these are the last ones. */
+bool echi_sort_by_map_or_passes(const struct sort_build *b);
+
+/* The step that makes a map of uneven keys, if the pairs may be packed, or decides that passes sort
+ * them. */
+void echi_sort_packed_map_step(const struct sort_build *b);
 
 /* The shared memory of the leaves of a module. */
 ech_status echi_sort_pairs_leaf_bytes(const struct echi_gpu *gpu, const char *module,

@@ -29,6 +29,7 @@ enum {
     SKEWED_NEAR = 64,                /* keys of a sample, whose distance shows how dense keys are */
     SKEWED_DENSE = 45,               /* of 100 keys are so dense that passes are faster */
     SKEWED_TAIL = VAL_BYTES ? 8 : 0, /* keys at each end that may be outside the range of digits */
+    SKEWED_FLOATS = KEY_BYTES == 4 && VAL_BYTES == 4, /* packed_map.cuh */
     SKEWED_EQUAL = SORT_SKEWED_EQUAL(VAL_BYTES) * SKEWED_KEYS / 100
 };
 
@@ -188,7 +189,7 @@ static __device__ inline bool skewed_by_length(const ukey *keys, const ukey (&e)
 static __device__ inline uint32_t skewed_even(const msd_args &a, const ukey *keys)
 {
     int sharing = -1; /* the last key has no successor */
-    if (!a.packed) return 0;
+    if (!a.packed || !a.common.plain) return 0;
     const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
     const uint32_t top = skewed_top(keys);
     if (top <= 2 * SORT_DIGIT_BITS) return 0;
@@ -198,6 +199,52 @@ static __device__ inline uint32_t skewed_even(const msd_args &a, const ukey *key
     for (int k = 0; k < 2; k++)
         sharing += __syncthreads_count(differ[k] >> (top - 2 * SORT_DIGIT_BITS) == 0);
     return sharing <= SORT_PACKED_SHARED ? top : 0;
+}
+
+/* The range of a map of the keys of a sorted sample (packed_map.cuh); false if many of them are
+ * equal, or the range is short.  The longest gap is left out if it is long. */
+static __device__ inline bool skewed_map(const msd_args &a, const ukey *keys)
+{
+    __shared__ unsigned long long gap; /* its length, and the key before it */
+    const uint32_t me = threadIdx.x;
+    int different = 0;
+    if (me == 0) gap = 0;
+    __syncthreads(); /* for the maximum */
+    unsigned long long longest = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < 2; k++) {
+        const uint32_t i = 2 * me + k, next = min(i + 1, (uint32_t)SKEWED_KEYS - 1);
+        const ukey length = keys[next] - keys[i];
+        longest = max(longest, (unsigned long long)length << 32 | i);
+        different += __syncthreads_count(length != 0);
+    }
+    atomicMax(&gap, longest);
+    __syncthreads(); /* the longest gap is known */
+    struct sort_map m = {};
+    const ukey low = keys[0], high = keys[SKEWED_KEYS - 1], length = (ukey)(gap >> 32);
+    const uint32_t before = (uint32_t)gap;
+    m.lower = low;
+    m.gap = m.above = ~0u;
+    if (length / 2 > (high - low) / 8) {
+        m.above = keys[before + 1];
+        m.gap = keys[before] - low + 1;
+        m.lower = m.above - m.gap - 1;
+    }
+    const uint32_t span = high - m.lower, bits = bits_of(span);
+    if (different < SKEWED_KEYS / 16 * 15 || span < SORT_PACKED_PIECES * 2) return false;
+    m.shift = bits - bits_of(SORT_PACKED_PIECES - 1);
+    m.last = (SORT_PACKED_PIECES << m.shift) - 1;
+    const uint32_t down = min((m.last - span) / 2, low); /* for keys beyond the sample */
+    m.low = low - down;
+    m.lower -= down;
+    if (m.gap != ~0u) m.gap += down;
+    a.lists.skewed_leaves[me] = 0; /* the counts of the pieces */
+#pragma unroll
+    for (uint32_t k = 0; k < 2; k++)
+        a.lists.skewed_leaves[SORT_PACKED_PIECES + k * SKEWED_THREADS + me] =
+            keys[k * SKEWED_THREADS + me];
+    if (me == 0) a.lists.msd->map = m;
+    return true;
 }
 
 /* Leaves the keys to msd_packed.cuh, which may leave them to the levels. */
@@ -230,9 +277,8 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
     ukey low = 0, high = (ukey) ~(ukey)0;
     uint32_t seen = 0;
     bool skewed = false;
-#if PAIRS_PACKED
     uint32_t even = 0;
-#endif
+    bool maps = false;
     if (part) {
         ukey e[2];
 #pragma unroll
@@ -242,7 +288,9 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
             skewed = skewed_found(a, keys, e);
 #if PAIRS_PACKED
             if (!skewed) even = skewed_even(a, keys);
+            if (!even) maps = a.packed && skewed_map(a, keys);
 #endif
+            if (SKEWED_FLOATS && !even && a.common.order.float_mask) skewed = true;
         }
         low = keys[SKEWED_TAIL];
         high = keys[SKEWED_KEYS - 1 - SKEWED_TAIL];
@@ -252,6 +300,7 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
         msd_begin_digit(a, min(low, high), max(low, high));
         msd_begin_copy(a, seen);
         if (skewed) skewed_leave(a);
+        if (maps) a.lists.msd->mapping = SORT_MAPS;
     }
 #if PAIRS_PACKED
     if (even) skewed_pack(a, even);
