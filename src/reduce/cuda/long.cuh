@@ -139,8 +139,8 @@ chunk_staged(const struct reduce_args &a, struct vector (*lines)[32], const ukey
 /* Folds the lanes of `count` full chunks, and stores the values of the chunks in every `step`th
  * place from `to` on.  Two lanes fold 16 sums each, then add their results. */
 template <int KIND>
-static __device__ __noinline__ void fold_sums(const struct chunk_sums &sums, uint32_t count,
-                                              struct packed<KIND> *to, uint32_t step)
+static __device__ inline void fold_sums(const struct chunk_sums &sums, uint32_t count,
+                                        struct packed<KIND> *to, uint32_t step)
 {
     enum { HALF = 16 };
     const uint32_t row = lane_id() / 2, half = lane_id() % 2, chunk = row / 2;
@@ -167,31 +167,44 @@ static __device__ __noinline__ void fold_sums(const struct chunk_sums &sums, uin
 }
 
 /* Reduces the full chunks of the warp's share, if they are aligned; returns the first chunk that is
- * left. */
+ * left.  With floats, the vectors of the next chunk are loaded before the lanes of this one are
+ * folded. */
 template <int KIND>
 static __device__ inline uint32_t share_full(const struct reduce_args &a,
                                              struct long_shared<KIND> &s, const struct share &p)
 {
+    enum { LINES = ECHI_CHUNK_LINES, EARLY = REDUCE_FLOAT != 0 };
     const uint32_t full = p.n / CHUNK;
     const ukey *x = (const ukey *)a.in + p.begin;
     uint32_t chunk = p.first, kept = 0;
-    if (!can_stage<KIND>(a, x)) return chunk;
+    if (!can_stage<KIND>(a, x) || chunk >= full) return chunk;
     struct chunk_sums &sums = parts_of_warp<KIND>(true).sums;
+    const char *at = (const char *)(x + chunk * CHUNK) + lane_id() * 16;
+    struct vector line[LINES];
+    if (EARLY) vector_lines<LINES, 1>(at, LINES, line);
 #pragma unroll 1
-    for (; chunk < full; chunk += p.step) {
+    for (bool more = true; more; chunk += p.step) {
         struct lanes<KIND> lanes;
-        const struct place at = place_of<KIND>(a, p.begin + chunk * CHUNK, 0);
         lanes_start(lanes);
-        add_aligned<KIND, 1>(a, lanes, at, CHUNK);
+        more = chunk + p.step < full;
+        at += p.step * (uint32_t)ECHI_CHUNK_BYTES;
+        if (EARLY)
+            center_on(a, lanes, line[0]);
+        else
+            add_aligned<KIND, 1>(a, lanes, place_of<KIND>(a, p.begin + chunk * CHUNK, 0), CHUNK);
+#pragma unroll
+        for (int i = 0; EARLY && i < LINES; i++) {
+            lanes_add<1>(a, lanes, line[i], line[i], VECTOR, 0);
+            if (more) line[i] = vector_at(at + 512 * i);
+        }
         const struct value v = lanes_end(a, lanes);
         sums.sum[2 * kept][lane_id()] = v.b;
         sums.sum[2 * kept + 1][lane_id()] = v.c;
         if (lane_id() == 0) sums.sum[2 * kept][32] = center_bits(get_center(lanes));
-        if (++kept < SUMS_CHUNKS) continue;
+        if (++kept < SUMS_CHUNKS && more) continue;
         fold_sums<KIND>(sums, kept, &s.chunks[p.place + chunk - (kept - 1) * p.step], p.step);
         kept = 0;
     }
-    if (kept) fold_sums<KIND>(sums, kept, &s.chunks[p.place + chunk - kept * p.step], p.step);
     return chunk;
 }
 

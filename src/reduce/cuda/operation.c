@@ -17,16 +17,14 @@
 #include "cuda/steps.h"
 #include "select/cuda/runs.h"
 #include "reduce/cuda/common.h"
+#include "reduce/cuda/items.h"
 
 #include <stdio.h>
 
 enum {
     SHARED_ROWS = 1024,
     BLOCK_CHUNKS = 8, /* maximum of a row that one block reduces, however few rows there are */
-    ITEM_COST = 6,    /* time to combine an item's values, in chunks */
     /* Per multiprocessor: */
-    BLOCKS_AT_ONCE = 3, /* minimum before small items grow */
-    BLOCKS_RESIDENT = 4,
     ROWS_AT_ONCE = 256,  /* rows that warps share before they take 32 each */
     SEGMENT_WARPS = 16,  /* minimum before a warp loads more segments as a unit */
     RESIDENT_WARPS = 32, /* of blocks of a segment each */
@@ -116,23 +114,6 @@ static void module_of(const struct echi_reduce *r, char module[MODULE_BYTES])
         snprintf(module, MODULE_BYTES, "reduce_k%u", 8 * r->rule.bytes);
 }
 
-static uint64_t chunks_of(const struct echi_reduce *r, uint64_t n)
-{
-    uint64_t chunk = ECHI_CHUNK_BYTES / r->rule.bytes;
-    return n / chunk + (n % chunk != 0);
-}
-
-/* The maximum number of items of any rows or segments with n elements, which have this many chunks.
- * Items of one warp are used only for fewer than 512 chunks, otherwise items of eight warps.  A
- * listed segment has an item per REDUCE_ITEM_CHUNKS chunks.  It has at least 33 chunks; or more
- * than two if there are at most 8,192 segments, and then there are at most chunks / 2 items, and at
- * most 8192 + chunks / 32.  The smaller of both is below chunks / 3 + 3072. */
-static uint64_t most_items(uint64_t chunks)
-{
-    uint64_t some = chunks / 3 + 3072;
-    return chunks < 2 ? 0 : 2 * chunks < some ? 2 * chunks : some;
-}
-
 static void lay_out(const struct echi_reduce *r, const struct plan *plan,
                     struct echi_layout *layout, struct parts *parts)
 {
@@ -141,6 +122,8 @@ static void lay_out(const struct echi_reduce *r, const struct plan *plan,
         parts->partials =
             echi_part(layout, plan->capacity, kinds[r->kind].words * sizeof(uint64_t));
         parts->done = echi_part(layout, plan->capacity, sizeof *parts->done);
+    }
+    if (plan->capacity && r->shape != ECHI_REDUCE_ROWS) {
         parts->items = echi_part(layout, plan->capacity, sizeof *parts->items);
         parts->counts = echi_part(layout, 1, sizeof *parts->counts);
         parts->turns = echi_part(layout, 1, sizeof *parts->turns);
@@ -244,32 +227,6 @@ static bool some_blocks(const struct echi_reduce *r)
     return chunks_of(r, r->columns) > BLOCK_CHUNKS;
 }
 
-/* The time of all items relative to that of a chunk, if each block has one. */
-static uint64_t time_of_items(uint64_t items, uint64_t item, uint64_t resident)
-{
-    return (items + resident - 1) / resident * (item + ITEM_COST);
-}
-
-/* The chunks of an item: so many that the blocks are resident together, or so few that the last
- * blocks take little time. */
-static uint32_t chunks_of_item(uint64_t row, uint64_t rows, uint32_t item, uint64_t multiprocessors)
-{
-    const uint64_t resident = BLOCKS_RESIDENT * multiprocessors;
-    while (item < REDUCE_ITEM_CHUNKS && item < row &&
-           (row / item / 2 + 1) * rows >= BLOCKS_AT_ONCE * multiprocessors)
-        item *= 2;
-    if (item < REDUCE_ITEM_CHUNKS) return item;
-    uint64_t best = time_of_items((row + item - 1) / item * rows, item, resident);
-    for (uint32_t next = 2 * item; next <= REDUCE_MOST_CHUNKS && next / 2 < row; next *= 2) {
-        const uint64_t items = (row + next - 1) / next * rows;
-        const uint64_t time = time_of_items(items, next, resident);
-        if (8 * items < 7 * resident || time >= best) continue;
-        best = time;
-        item = next;
-    }
-    return item;
-}
-
 /* Rows that blocks share: with fewer rows, items are smaller.  A row of few chunks has one block,
  * because blocks need about 2 us to combine their values. */
 static void steps_of_shared(const struct build *b)
@@ -281,8 +238,8 @@ static void steps_of_shared(const struct build *b)
     args->warps = chunks < 128 ? 1 : chunks < 256 ? 2 : chunks < 512 ? 4 : REDUCE_WARPS;
     if (row <= BLOCK_CHUNKS)
         while (args->warps < row) args->warps *= 2;
-    args->item = chunks_of_item(row, r->rows, args->warps, (uint64_t)b->gpu.multiprocessors);
-    const uint64_t resident = BLOCKS_RESIDENT * (uint64_t)b->gpu.multiprocessors;
+    args->item = chunks_of_item(r, row, args->warps, (uint64_t)b->gpu.multiprocessors);
+    const uint64_t resident = resident_blocks(r, (uint64_t)b->gpu.multiprocessors);
     const uint64_t equal = (row + resident - 1) / resident; /* chunks: one item per block */
     const bool any_order = r->kind <= ECHI_REDUCE_IDOT || r->kind >= ECHI_REDUCE_BITS;
     if (any_order && r->rows == 1 && equal > args->warps && equal <= REDUCE_MOST_CHUNKS)
@@ -290,6 +247,9 @@ static void steps_of_shared(const struct build *b)
     if (r->kind != ECHI_REDUCE_VARIANCE && r->rows == 1 && row > resident * REDUCE_WARPS &&
         args->item < 2 * REDUCE_WARPS) /* so that all are resident together */
         args->warps = REDUCE_WARPS / 2;
+    while (r->rows == 1 && row > args->item &&
+           (row + args->item - 1) / args->item > b->plan->capacity)
+        args->item *= 2;
     args->row_items = (row + args->item - 1) / args->item;
     args->done = NULL;
     if (args->row_items > 1)
@@ -516,7 +476,10 @@ static ech_status plan_reduce(const void *request, void *place, size_t *work_byt
     struct parts parts;
     *plan = (struct plan){ .strategy = strategies };
     while (!plan->strategy->can(r)) plan->strategy++;
-    if (plan->strategy->shares(r)) plan->capacity = most_items(chunks_of(r, r->n));
+    if (plan->strategy->shares(r))
+        plan->capacity = r->shape == ECHI_REDUCE_ROWS && r->rows == 1
+                             ? most_row_items(chunks_of(r, r->n))
+                             : most_items(chunks_of(r, r->n));
     module_of(r, plan->module);
     lay_out(r, plan, &layout, &parts);
     *work_bytes = layout.bytes;

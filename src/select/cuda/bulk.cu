@@ -19,6 +19,7 @@
  *                 still in the L2 cache; its scouts only add known counts
  *
  * Tiles are assigned by a ticket: a block that waits for a count waits for a block that is running.
+ * Blocks that place tiles do not wait: the first two tiles of each need no ticket.
  * There are deliberately only two slots: polls of other blocks' counts wait in the same queues as
  * bulk copies, and a third slot delayed every tile.
  *
@@ -30,11 +31,11 @@
 
 /* ---- Workers ---- */
 
-/* PLACE: the block processes tiles from the array's end to its beginning. */
-static __device__ inline uint64_t tile_of_turn(const struct select_args &a, uint32_t turn)
+/* The tile of a ticket; a.tiles: the end.  PLACE: from the array's end to its beginning. */
+template <int PLACE>
+static __device__ inline uint64_t tile_of(const struct select_args &a, uint64_t ticket)
 {
-    const uint64_t after = blockIdx.x + (uint64_t)turn * gridDim.x;
-    return after < a.tiles ? a.tiles - 1 - after : a.tiles;
+    return PLACE && ticket < a.tiles ? a.tiles - 1 - ticket : min(ticket, a.tiles);
 }
 
 /* Stores positions and values of a part whose keys are already stored. next: the tile's first
@@ -67,12 +68,12 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
 {
     enum { VALUE_WORD = VALUE ? VALUE : 4 };
     const uint32_t warp = threadIdx.x / 32;
-    uint64_t tile = a.tiles, next = PLACE ? tile_of_turn(a, 0) : s.first[0];
+    uint64_t tile = a.tiles, next = tile_of<PLACE>(a, s.first[0]);
     uint32_t own = 0, bits = 0, next_bits = 0; /* bits: with runs, the selected elements */
     bool asked = true;                         /* the elements of the next tile were requested */
     if (next >= a.tiles) return;
     ask_for<SOURCE>(a, s, next, 0, true);
-    ask_for<SOURCE>(a, s, PLACE ? tile_of_turn(a, 1) : s.first[1], 1, true);
+    ask_for<SOURCE>(a, s, tile_of<PLACE>(a, s.first[1]), 1, true);
     /* An additional first iteration only packs. */
 #pragma unroll 1
     for (uint32_t turn = ~0u;; turn++) {
@@ -83,7 +84,7 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
             load_values((const struct word<VALUE_WORD> *)a.values + part_of(a, tile).at,
                         (uint16_t *)(region_of<SOURCE>(slot) + own), lane_id(), own, some);
         if (next < a.tiles) next_own = pack<SOURCE, PLACE>(a, s, next, turn + 1, asked, &next_bits);
-        uint64_t after = PLACE ? tile_of_turn(a, 1) : s.first[1];
+        uint64_t after = tile_of<PLACE>(a, s.first[1]);
         if (tile < a.tiles) {
             wait_for(&s.placed[slot], turn);
             const uint64_t before = s.begin[slot][warp];
@@ -97,7 +98,7 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
                 const uint64_t rest = p.at + p.first - before;
                 if (p.end) store_part(region + own, out + all + rest, p.end - p.first - own);
             }
-            after = PLACE ? tile_of_turn(a, turn + 2) : s.after[slot][warp];
+            after = tile_of<PLACE>(a, s.after[slot][warp]);
             if (next >= a.tiles) return;
             copy_bulk_fence();
             __syncwarp(); /* the slot is free */
@@ -209,18 +210,27 @@ static __device__ inline void scout_back(const struct select_args &a, struct bul
     const uint64_t *words = a.words + SELECT_WORDS_FIRST;
     uint64_t known = a.tiles, before = words[-1]; /* the sum of the tiles before `known` */
     if (blockIdx.x == 0 && lane_id() == 0) *a.count = before;
+    uint64_t ticket = s.first[0], next = s.first[1];
     for (uint32_t turn = 0;; turn++) {
-        const uint64_t tile = tile_of_turn(a, turn);
+        const uint64_t tile = tile_of<1>(a, ticket);
         uint64_t sum = 0;
+        unsigned long long after = 0;
         if (tile >= a.tiles) return;
+        if (lane_id() == 0 && next < a.tiles) after = 2 * gridDim.x + take_ticket(a);
 #pragma unroll 4
         for (uint64_t t = tile + lane_id(); t < known; t += 32) sum += words[t];
         before -= warp_sum_u64(sum);
         known = tile;
         const struct tally t = add_up<BY_TEST>(s, turn);
-        if (lane_id() < workers()) s.begin[turn % 2][lane_id()] = before + t.before;
+        after = __shfl_sync(WARP_ALL, after, 0);
+        if (lane_id() < workers()) {
+            s.begin[turn % 2][lane_id()] = before + t.before;
+            s.after[turn % 2][lane_id()] = after;
+        }
         __syncwarp(); /* all lanes have written */
         if (lane_id() == 0) mbarrier_arrive(&s.placed[turn % 2]);
+        ticket = next;
+        next = after;
     }
 }
 
@@ -289,6 +299,7 @@ template <int SOURCE> static __device__ inline void place_bulk(const struct sele
     open(s);
     wait_for_earlier();
     const uint64_t all = a.words[SELECT_WORDS_FIRST - 1];
+    if (threadIdx.x < 2) s.first[threadIdx.x] = blockIdx.x + threadIdx.x * gridDim.x;
     __syncthreads(); /* the barriers are initialised, and all threads have read the total */
     if (threadIdx.x / 32 < workers()) {
         work<SOURCE, 1, 0>(a, s, all);

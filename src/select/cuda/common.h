@@ -40,7 +40,7 @@ enum {
     SELECT_DECODE_BLOCKS = 3,    /* per multiprocessor, of decode_write */
     SELECT_TILE_MIN = 1 << 12,   /* minimum number of elements of a tile */
     SELECT_WORDS_FIRST =
-        2 /* words before the tile status descriptors: the finished blocks, and a gap */
+        4 /* words before the tile status descriptors: finished blocks, tickets, a gap, a total */
 };
 
 enum select_source { SELECT_BYTES, SELECT_BITS, SELECT_TEST, SELECT_STARTS, SELECT_THREE };
