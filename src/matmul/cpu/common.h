@@ -49,9 +49,10 @@ struct echi_matmul_real {
     /* x [n] of dtype times beta. */
     void (*scale)(ech_dtype dtype, double beta, void *x, size_t n);
 
-    /* The sums of a chunk of each row's products a[i][j] x[j], j < n; x NULL: of a[i][j]. */
+    /* The sums of a chunk of each row's products a[i][j] x[j], j < n; x NULL: of a[i][j].  singly:
+     * reads the rows one after another, otherwise a few at a time. */
     void (*sum_rows)(const void *a, size_t stride, const void *x, size_t n, size_t rows, void *sums,
-                     size_t sums_stride);
+                     size_t sums_stride, bool singly);
 
     /* sums [cols] of a block of rows: sums of a[i][j] x[i]; x NULL: of a[i][j]. */
     void (*columns)(const void *a, size_t stride, const void *x, size_t rows, size_t cols,

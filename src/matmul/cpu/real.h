@@ -272,11 +272,11 @@ INLINE void T(short_rows)(const int vectors, const REAL *a, size_t stride, const
 }
 
 INLINE void T(rows_of)(const REAL *a, size_t stride, const REAL *x, size_t n, size_t rows,
-                       REAL *sums, size_t sums_stride, bool ones)
+                       REAL *sums, size_t sums_stride, bool ones, bool singly)
 {
     enum { MANY = T(ROWS_AT_ONCE) };
     if (n >= ECHI_MATVEC_LANES) {
-        for (; rows >= MANY; rows -= MANY, a += MANY * stride, sums += MANY * sums_stride)
+        for (; rows >= MANY && !singly; rows -= MANY, a += MANY * stride, sums += MANY * sums_stride)
             T(long_rows)(MANY, a, stride, x, n, sums, sums_stride, ones);
         for (; rows; rows--, a += stride, sums += sums_stride)
             T(long_rows)(1, a, stride, x, n, sums, sums_stride, ones);
@@ -292,12 +292,12 @@ INLINE void T(rows_of)(const REAL *a, size_t stride, const REAL *x, size_t n, si
 }
 
 static void T(rows)(const void *a, size_t stride, const void *x, size_t n, size_t rows, void *sums,
-                    size_t sums_stride)
+                    size_t sums_stride, bool singly)
 {
     if (x)
-        T(rows_of)(a, stride, x, n, rows, sums, sums_stride, false);
+        T(rows_of)(a, stride, x, n, rows, sums, sums_stride, false, singly);
     else
-        T(rows_of)(a, stride, NULL, n, rows, sums, sums_stride, true);
+        T(rows_of)(a, stride, NULL, n, rows, sums, sums_stride, true, false);
 }
 
 /* Columns in strips that fit in registers. */

@@ -19,6 +19,10 @@ enum {
     ROWS_AT_ONCE = 64,      /* whose sums are buffered before they are written to y */
     STRIP_BYTES = 4 << 10,  /* of a row, of a transposed matrix */
     TASK_BYTES = 256 << 10, /* that a thread reads at a time, approximately */
+    /* A matrix with a size between these is probably in the L3 cache: processors prefetch a single
+     * stream from it faster than several, and several from memory faster than one. */
+    L2_BYTES = 1 << 20,
+    L3_BYTES = 12 << 20,
     QUICK_BYTES = 64 << 10  /* of a matrix that needs no plan, maximum */
 };
 
@@ -39,6 +43,7 @@ struct level {
     struct echi_matmul_end end;
     size_t chunks, strips; /* strips: of columns, of a transposed matrix */
     size_t each;           /* rows, or chunks, of a task */
+    bool singly;           /* rows are read one after another */
 };
 
 static size_t chunks_of(const struct echi_matvec *v, size_t rows, size_t cols)
@@ -91,12 +96,14 @@ static void add_rows(void *arg, size_t task, int thread)
     (void)thread;
     if (l->sums) {
         l->real->sum_rows(l->a + (begin * l->stride + from) * l->bytes, l->stride, x, n,
-                          end - begin, l->sums + (begin * l->chunks + chunk) * l->bytes, l->chunks);
+                          end - begin, l->sums + (begin * l->chunks + chunk) * l->bytes, l->chunks,
+                          l->singly);
         return;
     }
     for (size_t i = begin, rows; i < end; i += rows) {
         rows = echi_min(end - i, ROWS_AT_ONCE);
-        l->real->sum_rows(l->a + i * l->stride * l->bytes, l->stride, x, n, rows, few, 1);
+        l->real->sum_rows(l->a + i * l->stride * l->bytes, l->stride, x, n, rows, few, 1,
+                          l->singly);
         l->real->end(&l->end, few, 1, rows, l->y + i * l->bytes, rows);
     }
 }
@@ -121,7 +128,8 @@ static void add_columns(void *arg, size_t task, int thread)
 
 static void add_level(const ech_ctx *ctx, bool turned, struct level *l)
 {
-    const int threads = echi_parallel_for_bytes(ctx, l->rows * l->cols * l->bytes);
+    const size_t bytes = l->rows * l->cols * l->bytes;
+    const int threads = echi_parallel_for_bytes(ctx, bytes);
     if (turned) {
         const size_t width = echi_min(STRIP_BYTES / l->bytes, l->cols);
         l->strips = parts_of(l->cols, STRIP_BYTES / l->bytes);
@@ -132,6 +140,7 @@ static void add_level(const ech_ctx *ctx, bool turned, struct level *l)
         l->each = TASK_BYTES / (width * l->bytes) + 1;
         if (l->each > l->rows / (4 * (size_t)threads))
             l->each = l->rows / (4 * (size_t)threads) + 1;
+        l->singly = bytes > L2_BYTES && bytes <= L3_BYTES;
         echi_parallel(threads, parts_of(l->rows, l->each) * l->chunks, add_rows, l);
     }
 }
