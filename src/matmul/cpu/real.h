@@ -276,7 +276,8 @@ INLINE void T(rows_of)(const REAL *a, size_t stride, const REAL *x, size_t n, si
 {
     enum { MANY = T(ROWS_AT_ONCE) };
     if (n >= ECHI_MATVEC_LANES) {
-        for (; rows >= MANY && !singly; rows -= MANY, a += MANY * stride, sums += MANY * sums_stride)
+        for (; rows >= MANY && !singly;
+             rows -= MANY, a += MANY * stride, sums += MANY * sums_stride)
             T(long_rows)(MANY, a, stride, x, n, sums, sums_stride, ones);
         for (; rows; rows--, a += stride, sums += sums_stride)
             T(long_rows)(1, a, stride, x, n, sums, sums_stride, ones);

@@ -23,7 +23,7 @@ enum {
      * stream from it faster than several, and several from memory faster than one. */
     L2_BYTES = 1 << 20,
     L3_BYTES = 12 << 20,
-    QUICK_BYTES = 64 << 10  /* of a matrix that needs no plan, maximum */
+    QUICK_BYTES = 64 << 10 /* of a matrix that needs no plan, maximum */
 };
 
 static size_t parts_of(size_t n, size_t part)

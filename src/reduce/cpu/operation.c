@@ -221,6 +221,10 @@ static void run_group(void *arg, size_t i, int thread)
 
 static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
 {
+    if (job->threads <= 1) {
+        result(job, reduce_range(job, begin, 0, n), n, index);
+        return;
+    }
     struct echi_value groups[GROUPS];
     struct counter counter;
     counter.count = 0;
@@ -230,10 +234,6 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
     job->group_chunks = GROUP_BYTES / (job->chunk_elements * job->r->rule.bytes);
     while ((chunks + job->group_chunks - 1) / job->group_chunks > GROUPS) job->group_chunks *= 2;
     size_t count = (chunks + job->group_chunks - 1) / job->group_chunks;
-    if (job->threads <= 1) {
-        result(job, reduce_range(job, begin, 0, n), n, index);
-        return;
-    }
     job->groups = groups;
     echi_parallel(job->threads, count, run_group, job);
     job->groups = NULL;
@@ -511,9 +511,15 @@ const struct echi_reduce_isa *echi_reduce_isa_of_machine(void)
 
 /* The bytes of a chunk: results of integers, and those without arithmetic, do not depend on it, and
  * a large one needs fewer merges. */
-static size_t chunk_bytes_of(const struct echi_reduce *r)
+static size_t chunk_bytes_of(const struct echi_reduce *r, int threads)
 {
-    enum { EXACT_BYTES = 1 << 15 }; /* their sum fits in the type SHORT of integers.h */
+    enum {
+        EXACT_BYTES = 1 << 15,   /* their sum fits in the type SHORT of integers.h */
+        EXTREME_BYTES = 1 << 18, /* fewer interruptions of the stream */
+        FAR_BYTES = 12 << 20     /* of an array that the L3 cache does not hold */
+    };
+    if (r->kind == ECHI_REDUCE_MAX && threads <= 1)
+        return r->n * r->rule.bytes > FAR_BYTES ? 4 * EXTREME_BYTES : EXTREME_BYTES;
     const bool exact =
         (r->kind <= ECHI_REDUCE_IDOT || r->kind == ECHI_REDUCE_BITS || r->kind == ECHI_REDUCE_MAX ||
          r->kind == ECHI_REDUCE_MINMAX || r->kind == ECHI_REDUCE_COUNT);
@@ -534,10 +540,10 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     const struct echi_reduce *r = request;
     struct job job = { .r = r,
                        .isa = echi_reduce_isa_of_machine(),
-                       .chunk_elements = chunk_bytes_of(r) / r->rule.bytes,
                        .threads = echi_parallel_for_bytes(ctx, r->n * r->rule.bytes),
                        .spread = echi_reduce_spread(r->dtype) };
     (void)work;
+    job.chunk_elements = chunk_bytes_of(r, job.threads) / r->rule.bytes;
     job.chunk = job.isa->chunk[r->kind][r->dtype];
     if (r->shape == ECHI_REDUCE_BY_KEY)
         reduce_by_key(&job);
@@ -551,7 +557,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
 bool echi_cpu_reduce_few(const struct echi_reduce *r, const void *in, void *out, size_t n)
 {
     struct echi_value value;
-    if (n * r->rule.bytes > chunk_bytes_of(r)) return false;
+    if (n * r->rule.bytes > chunk_bytes_of(r, 1)) return false;
     if (r->kind == ECHI_REDUCE_ARG) value = echi_reduce_nothing(r);
     echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype](&r->rule, in, NULL, n, 1, &value);
     echi_reduce_result_to(r, out, &value, n, 0);
