@@ -46,6 +46,7 @@ typedef void echi_rows_function(const void *in, size_t n, size_t count, void *su
 
 struct echi_reduce_isa {
     echi_chunk_function *chunk[ECHI_REDUCE_KINDS][ECHI_DTYPES];
+    echi_chunk_function *far[ECHI_REDUCE_KINDS][ECHI_DTYPES]; /* for memory; NULL: there is none */
     echi_segments_function *segments[ECHI_REDUCE_KINDS][ECHI_DTYPES]; /* sums; NULL: none */
     echi_rows_function *rows[ECHI_REDUCE_KINDS][ECHI_DTYPES];
     /* By key width, 1, 2, 4, 8: the number of keys in keys[from ... to - 1] that differ from their

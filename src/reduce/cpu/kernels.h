@@ -285,6 +285,10 @@ const struct echi_reduce_isa ISA = {
         [ECHI_REDUCE_COUNT] = BY_WIDTH(count),
     },
 #ifdef __AVX512F__
+    .far = {
+        [ECHI_REDUCE_SUM] = { [ECH_F32] = far_sum_f32 },
+        [ECHI_REDUCE_SUM64] = { [ECH_F64] = far_sum_f64_f64 },
+    },
     .segments = {
         [ECHI_REDUCE_ISUM] = { INTEGERS(isegments) },
         [ECHI_REDUCE_SUM] = { NARROW(segments) },

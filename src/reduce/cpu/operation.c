@@ -30,6 +30,8 @@ enum {
     SEGMENTS_AT_A_TIME = 1 << 10,
     AHEAD_BYTES = 1 << 12,  /* that are prefetched: masked loads do not start prefetchers */
     CACHED_BYTES = 1 << 19, /* arrays of at most so many bytes are in the cache: no prefetches */
+    QUICK_BYTES = 1 << 17,  /* that one thread reduces, without a job */
+    FAR_BYTES = 12 << 20,   /* larger arrays are probably in memory */
     BLOCKS = 256,           /* blocks of keys whose runs are counted separately */
     TREE_LEVEL = 4,
     TREE_CHUNKS = 1 << TREE_LEVEL /* chunks that are merged at once */
@@ -514,9 +516,8 @@ const struct echi_reduce_isa *echi_reduce_isa_of_machine(void)
 static size_t chunk_bytes_of(const struct echi_reduce *r, int threads)
 {
     enum {
-        EXACT_BYTES = 1 << 15,   /* their sum fits in the type SHORT of integers.h */
-        EXTREME_BYTES = 1 << 18, /* fewer interruptions of the stream */
-        FAR_BYTES = 12 << 20     /* of an array that the L3 cache does not hold */
+        EXACT_BYTES = 1 << 15,  /* their sum fits in the type SHORT of integers.h */
+        EXTREME_BYTES = 1 << 18 /* fewer interruptions of the stream */
     };
     if (r->kind == ECHI_REDUCE_MAX && threads <= 1)
         return r->n * r->rule.bytes > FAR_BYTES ? 4 * EXTREME_BYTES : EXTREME_BYTES;
@@ -544,7 +545,8 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
                        .spread = echi_reduce_spread(r->dtype) };
     (void)work;
     job.chunk_elements = chunk_bytes_of(r, job.threads) / r->rule.bytes;
-    job.chunk = job.isa->chunk[r->kind][r->dtype];
+    job.chunk = r->n * r->rule.bytes > FAR_BYTES ? job.isa->far[r->kind][r->dtype] : NULL;
+    if (!job.chunk) job.chunk = job.isa->chunk[r->kind][r->dtype];
     if (r->shape == ECHI_REDUCE_BY_KEY)
         reduce_by_key(&job);
     else if (r->shape == ECHI_REDUCE_ROWS)
@@ -554,12 +556,30 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+/* Returns false if n elements are more than reduce_few() reduces, or so many that several threads
+ * are faster. */
+static bool reduce_few_chunks(const struct echi_reduce *r, echi_chunk_function *chunk,
+                              size_t chunk_bytes, const void *in, void *out, size_t n)
+{
+    const struct job job = { .r = r,
+                             .chunk = chunk,
+                             .chunk_elements = chunk_bytes / r->rule.bytes,
+                             .spread = echi_reduce_spread(r->dtype) };
+    struct echi_value v[TREE_CHUNKS + 1];
+    if (!is_few(&job, n) || n * r->rule.bytes > QUICK_BYTES) return false;
+    reduce_few(&job, in, NULL, n, v);
+    echi_reduce_result_to(r, out, v, n, 0);
+    return true;
+}
+
 bool echi_cpu_reduce_few(const struct echi_reduce *r, const void *in, void *out, size_t n)
 {
+    echi_chunk_function *chunk = echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype];
+    const size_t bytes = n * r->rule.bytes, chunk_bytes = chunk_bytes_of(r, 1);
+    if (bytes > chunk_bytes) return reduce_few_chunks(r, chunk, chunk_bytes, in, out, n);
     struct echi_value value;
-    if (n * r->rule.bytes > chunk_bytes_of(r, 1)) return false;
     if (r->kind == ECHI_REDUCE_ARG) value = echi_reduce_nothing(r);
-    echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype](&r->rule, in, NULL, n, 1, &value);
+    chunk(&r->rule, in, NULL, n, 1, &value);
     echi_reduce_result_to(r, out, &value, n, 0);
     return true;
 }
