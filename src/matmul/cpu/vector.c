@@ -19,11 +19,9 @@ enum {
     ROWS_AT_ONCE = 64,      /* whose sums are buffered before they are written to y */
     STRIP_BYTES = 4 << 10,  /* of a row, of a transposed matrix */
     TASK_BYTES = 256 << 10, /* that a thread reads at a time, approximately */
-    /* A matrix with a size between these is probably in the L3 cache: processors prefetch a single
-     * stream from it faster than several, and several from memory faster than one. */
-    L2_BYTES = 1 << 20,
-    L3_BYTES = 12 << 20,
-    QUICK_BYTES = 64 << 10 /* of a matrix that needs no plan, maximum */
+    L2_BYTES = 1 << 20,     /* of the cache of a core, approximately */
+    HUGE_BYTES = 40 << 20,  /* of a matrix that the L3 cache cannot even hold in part */
+    QUICK_BYTES = 64 << 10  /* of a matrix that needs no plan, maximum */
 };
 
 static size_t parts_of(size_t n, size_t part)
@@ -43,7 +41,7 @@ struct level {
     struct echi_matmul_end end;
     size_t chunks, strips; /* strips: of columns, of a transposed matrix */
     size_t each;           /* rows, or chunks, of a task */
-    bool singly;           /* rows are read one after another */
+    enum echi_matvec_way way;
 };
 
 static size_t chunks_of(const struct echi_matvec *v, size_t rows, size_t cols)
@@ -97,13 +95,12 @@ static void add_rows(void *arg, size_t task, int thread)
     if (l->sums) {
         l->real->sum_rows(l->a + (begin * l->stride + from) * l->bytes, l->stride, x, n,
                           end - begin, l->sums + (begin * l->chunks + chunk) * l->bytes, l->chunks,
-                          l->singly);
+                          l->way);
         return;
     }
     for (size_t i = begin, rows; i < end; i += rows) {
         rows = echi_min(end - i, ROWS_AT_ONCE);
-        l->real->sum_rows(l->a + i * l->stride * l->bytes, l->stride, x, n, rows, few, 1,
-                          l->singly);
+        l->real->sum_rows(l->a + i * l->stride * l->bytes, l->stride, x, n, rows, few, 1, l->way);
         l->real->end(&l->end, few, 1, rows, l->y + i * l->bytes, rows);
     }
 }
@@ -126,6 +123,13 @@ static void add_columns(void *arg, size_t task, int thread)
     }
 }
 
+static enum echi_matvec_way way_of(size_t bytes, size_t element_bytes)
+{
+    if (bytes <= L2_BYTES || (bytes > HUGE_BYTES && element_bytes == sizeof(float)))
+        return ECHI_MATVEC_SEVERAL;
+    return bytes <= ECHI_FAR_BYTES ? ECHI_MATVEC_SINGLE : ECHI_MATVEC_PAGES;
+}
+
 static void add_level(const ech_ctx *ctx, bool turned, struct level *l)
 {
     const size_t bytes = l->rows * l->cols * l->bytes;
@@ -140,7 +144,7 @@ static void add_level(const ech_ctx *ctx, bool turned, struct level *l)
         l->each = TASK_BYTES / (width * l->bytes) + 1;
         if (l->each > l->rows / (4 * (size_t)threads))
             l->each = l->rows / (4 * (size_t)threads) + 1;
-        l->singly = bytes > L2_BYTES && bytes <= L3_BYTES;
+        l->way = way_of(bytes, l->bytes);
         echi_parallel(threads, parts_of(l->rows, l->each) * l->chunks, add_rows, l);
     }
 }

@@ -31,7 +31,6 @@ enum {
     AHEAD_BYTES = 1 << 12,  /* that are prefetched: masked loads do not start prefetchers */
     CACHED_BYTES = 1 << 19, /* arrays of at most so many bytes are in the cache: no prefetches */
     QUICK_BYTES = 1 << 17,  /* that one thread reduces, without a job */
-    FAR_BYTES = 12 << 20,   /* larger arrays are probably in memory */
     BLOCKS = 256,           /* blocks of keys whose runs are counted separately */
     TREE_LEVEL = 4,
     TREE_CHUNKS = 1 << TREE_LEVEL /* chunks that are merged at once */
@@ -520,7 +519,7 @@ static size_t chunk_bytes_of(const struct echi_reduce *r, int threads)
         EXTREME_BYTES = 1 << 18 /* fewer interruptions of the stream */
     };
     if (r->kind == ECHI_REDUCE_MAX && threads <= 1)
-        return r->n * r->rule.bytes > FAR_BYTES ? 4 * EXTREME_BYTES : EXTREME_BYTES;
+        return r->n * r->rule.bytes > ECHI_FAR_BYTES ? 4 * EXTREME_BYTES : EXTREME_BYTES;
     const bool exact =
         (r->kind <= ECHI_REDUCE_IDOT || r->kind == ECHI_REDUCE_BITS || r->kind == ECHI_REDUCE_MAX ||
          r->kind == ECHI_REDUCE_MINMAX || r->kind == ECHI_REDUCE_COUNT);
@@ -545,7 +544,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
                        .spread = echi_reduce_spread(r->dtype) };
     (void)work;
     job.chunk_elements = chunk_bytes_of(r, job.threads) / r->rule.bytes;
-    job.chunk = r->n * r->rule.bytes > FAR_BYTES ? job.isa->far[r->kind][r->dtype] : NULL;
+    job.chunk = r->n * r->rule.bytes > ECHI_FAR_BYTES ? job.isa->far[r->kind][r->dtype] : NULL;
     if (!job.chunk) job.chunk = job.isa->chunk[r->kind][r->dtype];
     if (r->shape == ECHI_REDUCE_BY_KEY)
         reduce_by_key(&job);
