@@ -26,9 +26,9 @@ struct echi_matmul_end {
     ech_dtype dtype; /* of c */
 };
 
-/* How a product with a vector reads rows: several at a time, one after another, or one after another
- * with prefetches of the next page.  One stream is faster from the L3 cache; from memory, four are
- * as fast as one with prefetches, and faster if the matrix is large. */
+/* How a product with a vector reads rows: several at a time, one by one, or one by one with
+ * prefetches of the next page.  One stream is faster from the L3 cache; from memory, four are as
+ * fast as one with prefetches, and faster if the matrix is large. */
 enum echi_matvec_way { ECHI_MATVEC_SEVERAL, ECHI_MATVEC_SINGLE, ECHI_MATVEC_PAGES };
 
 /* The kernels for one type of computation, f32 or f64. */

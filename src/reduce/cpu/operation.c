@@ -511,13 +511,10 @@ const struct echi_reduce_isa *echi_reduce_isa_of_machine(void)
 }
 
 /* The bytes of a chunk: results of integers, and those without arithmetic, do not depend on it, and
- * a large one needs fewer merges. */
+ * a large one needs fewer merges.  The sum of EXACT_BYTES fits in the type SHORT of integers.h. */
 static size_t chunk_bytes_of(const struct echi_reduce *r, int threads)
 {
-    enum {
-        EXACT_BYTES = 1 << 15,  /* their sum fits in the type SHORT of integers.h */
-        EXTREME_BYTES = 1 << 18 /* fewer interruptions of the stream */
-    };
+    enum { EXACT_BYTES = 1 << 15, EXTREME_BYTES = 1 << 18 };
     if (r->kind == ECHI_REDUCE_MAX && threads <= 1)
         return r->n * r->rule.bytes > ECHI_FAR_BYTES ? 4 * EXTREME_BYTES : EXTREME_BYTES;
     const bool exact =
@@ -555,8 +552,6 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
-/* Returns false if n elements are more than reduce_few() reduces, or so many that several threads
- * are faster. */
 static bool reduce_few_chunks(const struct echi_reduce *r, echi_chunk_function *chunk,
                               size_t chunk_bytes, const void *in, void *out, size_t n)
 {
