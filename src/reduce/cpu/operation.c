@@ -491,6 +491,7 @@ static void reduce_by_key(struct job *job)
     for (size_t i = 0; i < blocks; i++) first_run[i + 1] += first_run[i];
     echi_parallel(job->threads, blocks, run_runs, job);
     *r->count = first_run[blocks];
+    job->first_run = NULL;
 }
 
 /* ---- The operation ---- */
@@ -553,11 +554,11 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
 }
 
 static bool reduce_few_chunks(const struct echi_reduce *r, echi_chunk_function *chunk,
-                              size_t chunk_bytes, const void *in, void *out, size_t n)
+                              const void *in, void *out, size_t n)
 {
     const struct job job = { .r = r,
                              .chunk = chunk,
-                             .chunk_elements = chunk_bytes / r->rule.bytes,
+                             .chunk_elements = chunk_bytes_of(r, 1) / r->rule.bytes,
                              .spread = echi_reduce_spread(r->dtype) };
     struct echi_value v[TREE_CHUNKS + 1];
     if (!is_few(&job, n) || n * r->rule.bytes > QUICK_BYTES) return false;
@@ -569,8 +570,7 @@ static bool reduce_few_chunks(const struct echi_reduce *r, echi_chunk_function *
 bool echi_cpu_reduce_few(const struct echi_reduce *r, const void *in, void *out, size_t n)
 {
     echi_chunk_function *chunk = echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype];
-    const size_t bytes = n * r->rule.bytes, chunk_bytes = chunk_bytes_of(r, 1);
-    if (bytes > chunk_bytes) return reduce_few_chunks(r, chunk, chunk_bytes, in, out, n);
+    if (n * r->rule.bytes > chunk_bytes_of(r, 1)) return reduce_few_chunks(r, chunk, in, out, n);
     struct echi_value value;
     if (r->kind == ECHI_REDUCE_ARG) value = echi_reduce_nothing(r);
     chunk(&r->rule, in, NULL, n, 1, &value);
