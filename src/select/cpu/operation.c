@@ -173,6 +173,26 @@ static void write_block(const struct job *job, size_t i, size_t n,
     keep(job->width, s->out, at[2], s->in, i, bits[2], n, s->element_bytes);
 }
 
+static size_t moved_bytes(const struct echi_select *s)
+{
+    return 1 + s->element_bytes + s->value_bytes + (s->starts || s->lengths ? 8 : 0);
+}
+
+static bool is_far(const struct echi_select *s)
+{
+    return s->n * moved_bytes(s) > ECHI_FAR_BYTES;
+}
+
+/* The elements whose bits are computed before the selected ones are written: few bytes of an array
+ * in memory, so that it is read and written at the same time. */
+static size_t block_of(const struct echi_select *s)
+{
+    enum { BYTES = 2048 };
+    const size_t bytes = s->element_bytes ? s->element_bytes : 1; /* 0: positions by flags */
+    const size_t few = BYTES / bytes / 64 * 64;
+    return !is_far(s) ? ECHI_SELECT_BLOCK : few ? few : 64;
+}
+
 /* Writes a piece; elements of each kind go to to[kind]. Returns how many it selects. */
 static size_t write_piece(const struct job *job, size_t piece, const uint64_t to[WAYS])
 {
@@ -181,8 +201,9 @@ static size_t write_piece(const struct job *job, size_t piece, const uint64_t to
     uint64_t at[WAYS] = { to[0], to[1], to[2] }, bits[WAYS][ECHI_SELECT_WORDS];
     struct lengths lengths = { .any = false };
     if (s->lengths) lengths.next = s->lengths + to[0];
-    for (size_t i = begin; i < end; i += ECHI_SELECT_BLOCK) {
-        const size_t n = echi_min(ECHI_SELECT_BLOCK, end - i);
+    const size_t block = block_of(s);
+    for (size_t i = begin; i < end; i += block) {
+        const size_t n = echi_min(block, end - i);
         size_t second = 0;
         find_kept(job, i, n, bits[0]);
         const size_t kept = job->isa->count(bits[0], n);
@@ -201,16 +222,6 @@ static size_t write_piece(const struct job *job, size_t piece, const uint64_t to
         job->first[piece] = lengths.first;
     }
     return (size_t)(at[0] - to[0]);
-}
-
-static size_t moved_bytes(const struct echi_select *s)
-{
-    return 1 + s->element_bytes + s->value_bytes + (s->starts || s->lengths ? 8 : 0);
-}
-
-static bool is_far(const struct echi_select *s)
-{
-    return s->n * moved_bytes(s) > ECHI_FAR_BYTES;
 }
 
 /* The first `whole` elements of an array in memory. */
