@@ -28,7 +28,6 @@ enum {
     LONG_BYTES = 1 << 20,                /* longer segments are processed by all threads */
     GROUP_BYTES = 16 * ECHI_CHUNK_BYTES, /* of a row, at least */
     SEGMENTS_AT_A_TIME = 1 << 10,
-    AHEAD_BYTES = 1 << 12,  /* that are prefetched: masked loads do not start prefetchers */
     CACHED_BYTES = 1 << 19, /* arrays of at most so many bytes are in the cache: no prefetches */
     QUICK_BYTES = 1 << 17,  /* that one thread reduces, without a job */
     BLOCKS = 256,           /* blocks of keys whose runs are counted separately */
@@ -259,13 +258,12 @@ static void add_rows(const struct job *job, size_t from, size_t to)
     const size_t row_bytes = r->columns * r->rule.bytes;
     uint64_t ends[ECHI_SOME_SEGMENTS + 1], sums[ECHI_SOME_SEGMENTS];
     echi_rows_function *add = job->isa->rows[r->kind][r->dtype];
-    const bool ahead = r->rows * row_bytes > CACHED_BYTES;
+    const bool ahead = r->rows * row_bytes > CACHED_BYTES, far = echi_reduce_is_far(r);
     for (size_t s = 0; s <= ECHI_SOME_SEGMENTS; s++) ends[s] = s * r->columns;
     for (size_t row = from, here; row < to; row += here) {
         const char *in = (const char *)r->in + row * row_bytes;
         here = echi_min(ECHI_SOME_SEGMENTS, to - row);
-        for (size_t at = 0; ahead && at < here * row_bytes; at += 64)
-            __builtin_prefetch(in + AHEAD_BYTES + at);
+        if (ahead) echi_reduce_prefetch(in, here * row_bytes, far);
         if (r->kind == ECHI_REDUCE_ISUM) {
             add(in, r->columns, here, (uint64_t *)r->out + row);
             continue;
@@ -356,11 +354,11 @@ static bool is_long(const struct job *job, size_t s)
     return job->split && n > LONG_BYTES / job->r->rule.bytes;
 }
 
-/* The cache lines of a mean segment, unless kernels prefetch such segments. */
-static int lines_ahead(const struct echi_reduce *r)
+/* The bytes of the cache lines of a mean segment, unless kernels prefetch such segments. */
+static size_t bytes_ahead(const struct echi_reduce *r)
 {
-    const size_t lines = r->n / r->segments * r->rule.bytes / 64 + 1;
-    return lines < ECHI_LINE_BYTES / 64 ? (int)lines : 0;
+    const size_t bytes = (r->n / r->segments * r->rule.bytes / 64 + 1) * 64;
+    return bytes < ECHI_LINE_BYTES ? bytes : 0;
 }
 
 /* Segments [from, to), if they are short and valid; otherwise returns false. */
@@ -378,8 +376,7 @@ static bool add_segments(const struct job *job, echi_segments_function *add, siz
     }
     if (most > ECHI_SHORT_SEGMENT || invalid || ends[0] > r->n) return false;
     const char *in = (const char *)r->in + ends[0] * r->rule.bytes;
-    for (size_t l = 0; l < (ends[count] - ends[0]) * r->rule.bytes; l += 64)
-        __builtin_prefetch(in + AHEAD_BYTES + l);
+    echi_reduce_prefetch(in, (ends[count] - ends[0]) * r->rule.bytes, echi_reduce_is_far(r));
     add(r->in, ends, count, most, sums);
     echi_reduce_store_sums(r, sums, ends, count, from);
     return true;
@@ -389,7 +386,8 @@ static void run_some_segments(struct job *job, size_t from, size_t to)
 {
     const struct echi_reduce *r = job->r;
     const bool one_chunk = r->kind != ECHI_REDUCE_ARG;
-    const int ahead = lines_ahead(r); /* constant, so that the loop is predicted */
+    const size_t ahead = bytes_ahead(r); /* constant, so that the loop is predicted */
+    const bool far = echi_reduce_is_far(r);
     uint64_t begin, end = offset(job, from);
     for (size_t s = from; s < to; s++) {
         begin = end;
@@ -411,7 +409,7 @@ static void run_some_segments(struct job *job, size_t from, size_t to)
             }
             continue;
         }
-        for (int l = 0; l < ahead; l++) __builtin_prefetch(in + AHEAD_BYTES + 64 * l);
+        echi_reduce_prefetch(in, far ? n * r->rule.bytes : ahead, far);
         job->chunk(&r->rule, in, NULL, n, 1, v);
         echi_reduce_store_one(r, v, n, s);
     }
@@ -517,7 +515,7 @@ static size_t chunk_bytes_of(const struct echi_reduce *r, int threads)
 {
     enum { EXACT_BYTES = 1 << 15, EXTREME_BYTES = 1 << 18 };
     if (r->kind == ECHI_REDUCE_MAX && threads <= 1)
-        return r->n * r->rule.bytes > ECHI_FAR_BYTES ? 4 * EXTREME_BYTES : EXTREME_BYTES;
+        return echi_reduce_is_far(r) ? 4 * EXTREME_BYTES : EXTREME_BYTES;
     const bool exact =
         (r->kind <= ECHI_REDUCE_IDOT || r->kind == ECHI_REDUCE_BITS || r->kind == ECHI_REDUCE_MAX ||
          r->kind == ECHI_REDUCE_MINMAX || r->kind == ECHI_REDUCE_COUNT);
@@ -542,7 +540,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
                        .spread = echi_reduce_spread(r->dtype) };
     (void)work;
     job.chunk_elements = chunk_bytes_of(r, job.threads) / r->rule.bytes;
-    job.chunk = r->n * r->rule.bytes > ECHI_FAR_BYTES ? job.isa->far[r->kind][r->dtype] : NULL;
+    job.chunk = echi_reduce_is_far(r) ? job.isa->far[r->kind][r->dtype] : NULL;
     if (!job.chunk) job.chunk = job.isa->chunk[r->kind][r->dtype];
     if (r->shape == ECHI_REDUCE_BY_KEY)
         reduce_by_key(&job);
