@@ -23,6 +23,7 @@ struct reduce_case {
     ech_compare compare;
     ech_dtype key_dtype; /* BY_KEY */
     bool always;         /* test_drawn_often() */
+    bool cpu_only;       /* larger than the caches of a CPU; takes long on the emulator */
 };
 
 /* One row, segment or run with n elements. */

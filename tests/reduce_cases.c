@@ -252,6 +252,20 @@ static void extremes(run_function run)
                 }
 }
 
+/* Arrays that a CPU reads from memory. */
+static void far(run_function run)
+{
+    static const ech_op of_far[] = { ECH_OP_SUM, ECH_OP_MIN, ECH_OP_MAX };
+    static const ech_dtype dtypes[] = { ECH_F32, ECH_F64, ECH_U8, ECH_I32 };
+    for (size_t op = 0; op < LENGTH(of_far); op++)
+        for (size_t t = 0; t < LENGTH(dtypes); t++)
+            run(&(struct reduce_case){ .op = of_far[op],
+                                       .dtype = dtypes[t],
+                                       .n = ((13 << 20) + 40) / ech_dtype_bytes(dtypes[t]),
+                                       .dist = t < 2 && op == 1 ? "nan" : "tame",
+                                       .cpu_only = true });
+}
+
 /* Many blocks or several threads share one row. */
 static void large(run_function run)
 {
@@ -352,4 +366,5 @@ void reduce_cases(run_function run)
     dots(run);
     extremes(run);
     large(run);
+    far(run);
 }

@@ -35,6 +35,7 @@ struct select_case {
     int percent;      /* of the flags that are set */
     const char *dist; /* a name in keys.c, or "len10": runs with this mean length */
     bool always;      /* also with --quick */
+    bool cpu_only;    /* larger than the caches of a CPU; takes long on the emulator */
     size_t extra;     /* CALL_DECODE: capacity of out beyond the sum of the lengths */
 };
 

@@ -113,6 +113,20 @@ static void element_sizes(run_function run)
             run(&c);
         }
     }
+    for (size_t width = 1; width <= 8; width *= 2) /* an array that a CPU reads from memory */
+        run(&(struct select_case){ .call = CALL_SELECT_FLAGS,
+                                   .n = (13 << 20) / (width + 1) + 5,
+                                   .element_bytes = width,
+                                   .percent = 50,
+                                   .cpu_only = true });
+    for (unsigned k = 0; k < 2; k++)
+        run(&(struct select_case){ .call = k ? CALL_UNIQUE : CALL_PARTITION_FLAGS,
+                                   .dtype = ECH_F64,
+                                   .n = (13 << 20) / 9 + 7,
+                                   .element_bytes = 8,
+                                   .dist = "few",
+                                   .percent = 50,
+                                   .cpu_only = true });
     for (unsigned k = 0; k < 2; k++) /* larger than the output buffer of any tile */
         run(&(struct select_case){ .call = k ? CALL_PARTITION_FLAGS : CALL_SELECT_FLAGS,
                                    .n = 41,

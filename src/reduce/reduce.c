@@ -350,7 +350,7 @@ static const struct echi_reduce *prepared(ech_op op, ech_dtype dtype)
 static bool reduce_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
                            ech_dtype dtype)
 {
-    enum { MOST = 4096 };
+    enum { MOST = 1 << 16 };
     if (n - 1 >= MOST || !ctx) return false;
     const struct echi_reduce *ready = prepared(op, dtype);
     if (!ready) return false;

@@ -26,6 +26,11 @@ struct echi_matmul_end {
     ech_dtype dtype; /* of c */
 };
 
+/* How a product with a vector reads rows: several at a time, one by one, or one by one with
+ * prefetches of the next page.  One stream is faster from the L3 cache; from memory, four are as
+ * fast as one with prefetches, and faster if the matrix is large. */
+enum echi_matvec_way { ECHI_MATVEC_SEVERAL, ECHI_MATVEC_SINGLE, ECHI_MATVEC_PAGES };
+
 /* The kernels for one type of computation, f32 or f64. */
 struct echi_matmul_real {
     size_t rows, cols; /* of a micro tile */
@@ -51,7 +56,7 @@ struct echi_matmul_real {
 
     /* The sums of a chunk of each row's products a[i][j] x[j], j < n; x NULL: of a[i][j]. */
     void (*sum_rows)(const void *a, size_t stride, const void *x, size_t n, size_t rows, void *sums,
-                     size_t sums_stride);
+                     size_t sums_stride, enum echi_matvec_way way);
 
     /* sums [cols] of a block of rows: sums of a[i][j] x[i]; x NULL: of a[i][j]. */
     void (*columns)(const void *a, size_t stride, const void *x, size_t rows, size_t cols,

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/half.h"
+#include "cpu/cpu.h"
 #include "matmul/cpu/common.h"
 
 #include <math.h>

@@ -218,7 +218,7 @@ INLINE REAL T(add_vectors)(T(vector) * s, const int vectors)
 /* The sums of `rows` rows of at least as many elements as lanes: lane l has the elements l, l + 64,
  * ...  A product of -0 and 0 does not change a sum. */
 INLINE void T(long_rows)(const int rows, const REAL *a, size_t stride, const REAL *x, size_t n,
-                         REAL *sums, size_t sums_stride, bool ones)
+                         REAL *sums, size_t sums_stride, bool ones, bool far)
 {
     T(vector) s[T(ROWS_AT_ONCE)][T(ROW_VECTORS)];
     size_t j = 0;
@@ -226,7 +226,9 @@ INLINE void T(long_rows)(const int rows, const REAL *a, size_t stride, const REA
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 16
         for (int v = 0; v < T(ROW_VECTORS); v++) s[r][v] = ZERO();
-    for (; j + ECHI_MATVEC_LANES <= n; j += ECHI_MATVEC_LANES)
+    for (; j + ECHI_MATVEC_LANES <= n; j += ECHI_MATVEC_LANES) {
+        if (far && j % (ECHI_PAGE_BYTES / 2 / sizeof *a) == 0)
+            for (int r = 0; r < rows; r++) echi_prefetch_page(a + (size_t)r * stride + j);
 #pragma GCC unroll 16
         for (int v = 0; v < T(ROW_VECTORS); v++) {
             const size_t at = j + (size_t)v * LANES;
@@ -235,6 +237,7 @@ INLINE void T(long_rows)(const int rows, const REAL *a, size_t stride, const REA
             for (int r = 0; r < rows; r++)
                 s[r][v] = VFMA(LOAD(a + (size_t)r * stride + at), y, s[r][v]);
         }
+    }
     UNROLL_PARTS
     for (int v = 0; v < T(ROW_VECTORS); v++) {
         const size_t at = j + (size_t)v * LANES;
@@ -272,14 +275,17 @@ INLINE void T(short_rows)(const int vectors, const REAL *a, size_t stride, const
 }
 
 INLINE void T(rows_of)(const REAL *a, size_t stride, const REAL *x, size_t n, size_t rows,
-                       REAL *sums, size_t sums_stride, bool ones)
+                       REAL *sums, size_t sums_stride, bool ones, enum echi_matvec_way way)
 {
     enum { MANY = T(ROWS_AT_ONCE) };
     if (n >= ECHI_MATVEC_LANES) {
-        for (; rows >= MANY; rows -= MANY, a += MANY * stride, sums += MANY * sums_stride)
-            T(long_rows)(MANY, a, stride, x, n, sums, sums_stride, ones);
+        for (; rows && way == ECHI_MATVEC_PAGES; rows--, a += stride, sums += sums_stride)
+            T(long_rows)(1, a, stride, x, n, sums, sums_stride, ones, true);
+        for (; rows >= MANY && way == ECHI_MATVEC_SEVERAL;
+             rows -= MANY, a += MANY * stride, sums += MANY * sums_stride)
+            T(long_rows)(MANY, a, stride, x, n, sums, sums_stride, ones, false);
         for (; rows; rows--, a += stride, sums += sums_stride)
-            T(long_rows)(1, a, stride, x, n, sums, sums_stride, ones);
+            T(long_rows)(1, a, stride, x, n, sums, sums_stride, ones, false);
     } else if (n <= LANES) {
         T(short_rows)(1, a, stride, x, n, rows, sums, sums_stride, ones);
     } else if (n <= 2 * LANES) {
@@ -292,12 +298,12 @@ INLINE void T(rows_of)(const REAL *a, size_t stride, const REAL *x, size_t n, si
 }
 
 static void T(rows)(const void *a, size_t stride, const void *x, size_t n, size_t rows, void *sums,
-                    size_t sums_stride)
+                    size_t sums_stride, enum echi_matvec_way way)
 {
     if (x)
-        T(rows_of)(a, stride, x, n, rows, sums, sums_stride, false);
+        T(rows_of)(a, stride, x, n, rows, sums, sums_stride, false, way);
     else
-        T(rows_of)(a, stride, NULL, n, rows, sums, sums_stride, true);
+        T(rows_of)(a, stride, NULL, n, rows, sums, sums_stride, true, ECHI_MATVEC_SEVERAL);
 }
 
 /* Columns in strips that fit in registers. */

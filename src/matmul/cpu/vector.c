@@ -19,6 +19,8 @@ enum {
     ROWS_AT_ONCE = 64,      /* whose sums are buffered before they are written to y */
     STRIP_BYTES = 4 << 10,  /* of a row, of a transposed matrix */
     TASK_BYTES = 256 << 10, /* that a thread reads at a time, approximately */
+    L2_BYTES = 1 << 20,     /* of the cache of a core, approximately */
+    HUGE_BYTES = 40 << 20,  /* of a matrix that the L3 cache cannot even hold in part */
     QUICK_BYTES = 64 << 10  /* of a matrix that needs no plan, maximum */
 };
 
@@ -39,6 +41,7 @@ struct level {
     struct echi_matmul_end end;
     size_t chunks, strips; /* strips: of columns, of a transposed matrix */
     size_t each;           /* rows, or chunks, of a task */
+    enum echi_matvec_way way;
 };
 
 static size_t chunks_of(const struct echi_matvec *v, size_t rows, size_t cols)
@@ -91,12 +94,13 @@ static void add_rows(void *arg, size_t task, int thread)
     (void)thread;
     if (l->sums) {
         l->real->sum_rows(l->a + (begin * l->stride + from) * l->bytes, l->stride, x, n,
-                          end - begin, l->sums + (begin * l->chunks + chunk) * l->bytes, l->chunks);
+                          end - begin, l->sums + (begin * l->chunks + chunk) * l->bytes, l->chunks,
+                          l->way);
         return;
     }
     for (size_t i = begin, rows; i < end; i += rows) {
         rows = echi_min(end - i, ROWS_AT_ONCE);
-        l->real->sum_rows(l->a + i * l->stride * l->bytes, l->stride, x, n, rows, few, 1);
+        l->real->sum_rows(l->a + i * l->stride * l->bytes, l->stride, x, n, rows, few, 1, l->way);
         l->real->end(&l->end, few, 1, rows, l->y + i * l->bytes, rows);
     }
 }
@@ -119,9 +123,17 @@ static void add_columns(void *arg, size_t task, int thread)
     }
 }
 
+static enum echi_matvec_way way_of(size_t bytes, size_t element_bytes)
+{
+    if (bytes <= L2_BYTES || (bytes > HUGE_BYTES && element_bytes == sizeof(float)))
+        return ECHI_MATVEC_SEVERAL;
+    return bytes <= ECHI_FAR_BYTES ? ECHI_MATVEC_SINGLE : ECHI_MATVEC_PAGES;
+}
+
 static void add_level(const ech_ctx *ctx, bool turned, struct level *l)
 {
-    const int threads = echi_parallel_for_bytes(ctx, l->rows * l->cols * l->bytes);
+    const size_t bytes = l->rows * l->cols * l->bytes;
+    const int threads = echi_parallel_for_bytes(ctx, bytes);
     if (turned) {
         const size_t width = echi_min(STRIP_BYTES / l->bytes, l->cols);
         l->strips = parts_of(l->cols, STRIP_BYTES / l->bytes);
@@ -132,6 +144,7 @@ static void add_level(const ech_ctx *ctx, bool turned, struct level *l)
         l->each = TASK_BYTES / (width * l->bytes) + 1;
         if (l->each > l->rows / (4 * (size_t)threads))
             l->each = l->rows / (4 * (size_t)threads) + 1;
+        l->way = way_of(bytes, l->bytes);
         echi_parallel(threads, parts_of(l->rows, l->each) * l->chunks, add_rows, l);
     }
 }

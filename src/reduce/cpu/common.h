@@ -7,6 +7,7 @@
 #ifndef ECHI_REDUCE_CPU_COMMON_H
 #define ECHI_REDUCE_CPU_COMMON_H
 
+#include "cpu/cpu.h"
 #include "reduce/reduce.h"
 
 enum { ECHI_DTYPES = 12 };
@@ -46,6 +47,7 @@ typedef void echi_rows_function(const void *in, size_t n, size_t count, void *su
 
 struct echi_reduce_isa {
     echi_chunk_function *chunk[ECHI_REDUCE_KINDS][ECHI_DTYPES];
+    echi_chunk_function *far[ECHI_REDUCE_KINDS][ECHI_DTYPES]; /* for memory; NULL: there is none */
     echi_segments_function *segments[ECHI_REDUCE_KINDS][ECHI_DTYPES]; /* sums; NULL: none */
     echi_rows_function *rows[ECHI_REDUCE_KINDS][ECHI_DTYPES];
     /* By key width, 1, 2, 4, 8: the number of keys in keys[from ... to - 1] that differ from their
@@ -61,6 +63,21 @@ extern const struct echi_reduce_isa echi_reduce_portable, echi_reduce_avx2, echi
 const struct echi_reduce_isa *echi_reduce_isa_of_machine(void);
 
 int echi_reduce_spread(ech_dtype dtype); /* enum echi_spread */
+
+/* Whether the array is probably not in the L3 cache. */
+static inline bool echi_reduce_is_far(const struct echi_reduce *r)
+{
+    return r->n * r->rule.bytes > ECHI_FAR_BYTES;
+}
+
+/* Prefetches what follows the `bytes` bytes that are read next: masked loads do not start
+ * prefetchers. */
+static inline void echi_reduce_prefetch(const char *in, size_t bytes, bool far)
+{
+    enum { AHEAD_BYTES = 1 << 12 };
+    for (size_t at = 0; far && at < bytes; at += ECHI_PAGE_BYTES / 2) echi_prefetch_page(in + at);
+    for (size_t at = 0; !far && at < bytes; at += 64) __builtin_prefetch(in + AHEAD_BYTES + at);
+}
 
 /* ---- values.c ---- */
 

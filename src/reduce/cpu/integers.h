@@ -7,6 +7,7 @@
  *   SUMS(v)      the same with their sums
  *
  *   BIAS         for elements of 32 bits: 2^31 if they are signed, otherwise 0
+ *   BYTE_BIAS    for elements of 8 bits: 2^7 if they are signed, otherwise 0
  *
  * And for elements so small that no sum of a chunk is rounded in f64: mean, norm, variance.
  *
@@ -155,8 +156,31 @@ __attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n
 }
 #endif
 
+#if defined BYTE_BIAS && defined __AVX2__
+/* Bytes plus BYTE_BIAS are not negative, and an instruction adds eight of them to a 64-bit word. */
+__attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n)
+{
+    const i8_vector bias = (i8_vector){ 0 } + (int8_t)BYTE_BIAS;
+    u64_vector words[4];
+    uint64_t sum = 0;
+    size_t i = 0;
+    UNROLLED(j, 4) words[j] = (u64_vector){ 0 };
+    for (; i + 4 * VECTOR_BYTES <= n; i += 4 * VECTOR_BYTES) UNROLLED(j, 4)
+    words[j] += sums_of_bytes(x + i + j * VECTOR_BYTES, bias);
+    for (; i + VECTOR_BYTES <= n; i += VECTOR_BYTES) words[0] += sums_of_bytes(x + i, bias);
+    words[0] += words[1] + (words[2] + words[3]);
+    UNROLLED(j, VECTOR_BYTES / 8) sum += words[0][j];
+    sum -= (uint64_t)BYTE_BIAS * i;
+    for (; i < n; i++) sum += (uint64_t)x[i];
+    return sum;
+}
+#endif
+
 INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
 {
+#if defined BYTE_BIAS && defined __AVX2__
+    if (n >= 4 * VECTOR_BYTES) return NAME(long_sum)(x, n);
+#endif
 #ifdef BIAS
     if (n >= 16 * VECTOR_BYTES / sizeof(ELEM)) return NAME(long_sum)(x, n);
 #endif
@@ -268,6 +292,7 @@ static void NAME_F64(variance)(const struct echi_reduce_rule *rule, const void *
 #undef PRODUCTS
 #undef SUMS
 #undef BIAS
+#undef BYTE_BIAS
 #undef DISTANCE
 #undef SQUARE
 #undef SQUARES

@@ -10,6 +10,9 @@
 #include "cpu/cpu.h"
 #include "reduce/cpu/common.h"
 #include "cpu/vector.h"
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 
@@ -176,6 +179,23 @@ INLINE void fold_all_u64(u64_vector *lane)
 }
 #endif
 
+#ifdef __AVX2__
+typedef int8_t i8_vector __attribute__((vector_size(VECTOR_BYTES)));
+
+/* The sums of eight bytes each of a vector, XORed with bias. */
+INLINE u64_vector sums_of_bytes(const void *x, i8_vector bias)
+{
+    i8_vector v;
+    memcpy(&v, x, sizeof v);
+    v ^= bias;
+#ifdef __AVX512F__
+    return (u64_vector)_mm512_sad_epu8((__m512i)v, _mm512_setzero_si512());
+#else
+    return (u64_vector)_mm256_sad_epu8((__m256i)v, _mm256_setzero_si256());
+#endif
+}
+#endif
+
 #define FROM        i8
 #define SHORT       int32_t
 #define PRODUCTS(v) twice_i32(twice_i16(twice_i8(v)))
@@ -183,6 +203,7 @@ INLINE void fold_all_u64(u64_vector *lane)
 #define DISTANCE    int16_t
 #define SQUARE      int32_t
 #define SQUARES     int32_t
+#define BYTE_BIAS   0x80
 #include "reduce/cpu/integers.h"
 
 #define FROM        i16
@@ -214,6 +235,7 @@ INLINE void fold_all_u64(u64_vector *lane)
 #define DISTANCE    int16_t
 #define SQUARE      int32_t
 #define SQUARES     int32_t
+#define BYTE_BIAS   0
 #include "reduce/cpu/integers.h"
 
 #define FROM        u16
@@ -285,6 +307,10 @@ const struct echi_reduce_isa ISA = {
         [ECHI_REDUCE_COUNT] = BY_WIDTH(count),
     },
 #ifdef __AVX512F__
+    .far = {
+        [ECHI_REDUCE_SUM] = { [ECH_F32] = far_sum_f32 },
+        [ECHI_REDUCE_SUM64] = { [ECH_F64] = far_sum_f64_f64 },
+    },
     .segments = {
         [ECHI_REDUCE_ISUM] = { INTEGERS(isegments) },
         [ECHI_REDUCE_SUM] = { NARROW(segments) },

@@ -306,6 +306,30 @@ static void NAME(sum)(const struct echi_reduce_rule *rule, const void *in, const
     }
 }
 
+#if IS_SAME && defined __AVX512F__
+/* The same sums as NAME(sum), from memory.  Prefetchers stop at the end of a page, so the beginning
+ * of the next chunk is prefetched early. */
+static void NAME(far_sum)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                          size_t n, size_t rows, struct echi_value *value)
+{
+    enum { W = NAME(WIDTH) };
+    const ELEM *x = (const ELEM *)in;
+    if (rule->ignore || rule->finish == ECHI_FINISH_NORM || n * sizeof *x != ECHI_CHUNK_BYTES) {
+        NAME(sum)(rule, in, b, n, rows, value);
+        return;
+    }
+    for (size_t row = 0; row < rows; row++, x += n) {
+        VEC lane[8];
+        UNROLLED(i, 8) lane[i] = NEUTRAL(OF_SUM);
+        for (size_t l = 0; l < n; l += NAME(LINE)) {
+            if (l % (n / 2) == 0) echi_prefetch_page(x + l);
+            UNROLLED(i, 8) lane[i] += LOAD(x + l + i * W);
+        }
+        value[row] = (struct echi_value){ .RESULT = NAME(fold)(lane, 8, 0) };
+    }
+}
+#endif
+
 #if IS_FLOAT
 static void NAME(product)(const struct echi_reduce_rule *rule, const void *in, const void *b,
                           size_t n, size_t rows, struct echi_value *value)

@@ -28,8 +28,8 @@ enum {
     LONG_BYTES = 1 << 20,                /* longer segments are processed by all threads */
     GROUP_BYTES = 16 * ECHI_CHUNK_BYTES, /* of a row, at least */
     SEGMENTS_AT_A_TIME = 1 << 10,
-    AHEAD_BYTES = 1 << 12,  /* that are prefetched: masked loads do not start prefetchers */
     CACHED_BYTES = 1 << 19, /* arrays of at most so many bytes are in the cache: no prefetches */
+    QUICK_BYTES = 1 << 17,  /* that one thread reduces, without a job */
     BLOCKS = 256,           /* blocks of keys whose runs are counted separately */
     TREE_LEVEL = 4,
     TREE_CHUNKS = 1 << TREE_LEVEL /* chunks that are merged at once */
@@ -221,6 +221,10 @@ static void run_group(void *arg, size_t i, int thread)
 
 static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
 {
+    if (job->threads <= 1) {
+        result(job, reduce_range(job, begin, 0, n), n, index);
+        return;
+    }
     struct echi_value groups[GROUPS];
     struct counter counter;
     counter.count = 0;
@@ -230,10 +234,6 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
     job->group_chunks = GROUP_BYTES / (job->chunk_elements * job->r->rule.bytes);
     while ((chunks + job->group_chunks - 1) / job->group_chunks > GROUPS) job->group_chunks *= 2;
     size_t count = (chunks + job->group_chunks - 1) / job->group_chunks;
-    if (job->threads <= 1) {
-        result(job, reduce_range(job, begin, 0, n), n, index);
-        return;
-    }
     job->groups = groups;
     echi_parallel(job->threads, count, run_group, job);
     job->groups = NULL;
@@ -258,13 +258,12 @@ static void add_rows(const struct job *job, size_t from, size_t to)
     const size_t row_bytes = r->columns * r->rule.bytes;
     uint64_t ends[ECHI_SOME_SEGMENTS + 1], sums[ECHI_SOME_SEGMENTS];
     echi_rows_function *add = job->isa->rows[r->kind][r->dtype];
-    const bool ahead = r->rows * row_bytes > CACHED_BYTES;
+    const bool ahead = r->rows * row_bytes > CACHED_BYTES, far = echi_reduce_is_far(r);
     for (size_t s = 0; s <= ECHI_SOME_SEGMENTS; s++) ends[s] = s * r->columns;
     for (size_t row = from, here; row < to; row += here) {
         const char *in = (const char *)r->in + row * row_bytes;
         here = echi_min(ECHI_SOME_SEGMENTS, to - row);
-        for (size_t at = 0; ahead && at < here * row_bytes; at += 64)
-            __builtin_prefetch(in + AHEAD_BYTES + at);
+        if (ahead) echi_reduce_prefetch(in, here * row_bytes, far);
         if (r->kind == ECHI_REDUCE_ISUM) {
             add(in, r->columns, here, (uint64_t *)r->out + row);
             continue;
@@ -355,11 +354,11 @@ static bool is_long(const struct job *job, size_t s)
     return job->split && n > LONG_BYTES / job->r->rule.bytes;
 }
 
-/* The cache lines of a mean segment, unless kernels prefetch such segments. */
-static int lines_ahead(const struct echi_reduce *r)
+/* The bytes of the cache lines of a mean segment, unless kernels prefetch such segments. */
+static size_t bytes_ahead(const struct echi_reduce *r)
 {
-    const size_t lines = r->n / r->segments * r->rule.bytes / 64 + 1;
-    return lines < ECHI_LINE_BYTES / 64 ? (int)lines : 0;
+    const size_t bytes = (r->n / r->segments * r->rule.bytes / 64 + 1) * 64;
+    return bytes < ECHI_LINE_BYTES ? bytes : 0;
 }
 
 /* Segments [from, to), if they are short and valid; otherwise returns false. */
@@ -377,8 +376,7 @@ static bool add_segments(const struct job *job, echi_segments_function *add, siz
     }
     if (most > ECHI_SHORT_SEGMENT || invalid || ends[0] > r->n) return false;
     const char *in = (const char *)r->in + ends[0] * r->rule.bytes;
-    for (size_t l = 0; l < (ends[count] - ends[0]) * r->rule.bytes; l += 64)
-        __builtin_prefetch(in + AHEAD_BYTES + l);
+    echi_reduce_prefetch(in, (ends[count] - ends[0]) * r->rule.bytes, echi_reduce_is_far(r));
     add(r->in, ends, count, most, sums);
     echi_reduce_store_sums(r, sums, ends, count, from);
     return true;
@@ -388,7 +386,8 @@ static void run_some_segments(struct job *job, size_t from, size_t to)
 {
     const struct echi_reduce *r = job->r;
     const bool one_chunk = r->kind != ECHI_REDUCE_ARG;
-    const int ahead = lines_ahead(r); /* constant, so that the loop is predicted */
+    const size_t ahead = bytes_ahead(r); /* constant, so that the loop is predicted */
+    const bool far = echi_reduce_is_far(r);
     uint64_t begin, end = offset(job, from);
     for (size_t s = from; s < to; s++) {
         begin = end;
@@ -410,7 +409,7 @@ static void run_some_segments(struct job *job, size_t from, size_t to)
             }
             continue;
         }
-        for (int l = 0; l < ahead; l++) __builtin_prefetch(in + AHEAD_BYTES + 64 * l);
+        echi_reduce_prefetch(in, far ? n * r->rule.bytes : ahead, far);
         job->chunk(&r->rule, in, NULL, n, 1, v);
         echi_reduce_store_one(r, v, n, s);
     }
@@ -490,6 +489,7 @@ static void reduce_by_key(struct job *job)
     for (size_t i = 0; i < blocks; i++) first_run[i + 1] += first_run[i];
     echi_parallel(job->threads, blocks, run_runs, job);
     *r->count = first_run[blocks];
+    job->first_run = NULL;
 }
 
 /* ---- The operation ---- */
@@ -510,10 +510,12 @@ const struct echi_reduce_isa *echi_reduce_isa_of_machine(void)
 }
 
 /* The bytes of a chunk: results of integers, and those without arithmetic, do not depend on it, and
- * a large one needs fewer merges. */
-static size_t chunk_bytes_of(const struct echi_reduce *r)
+ * a large one needs fewer merges.  The sum of EXACT_BYTES fits in the type SHORT of integers.h. */
+static size_t chunk_bytes_of(const struct echi_reduce *r, int threads)
 {
-    enum { EXACT_BYTES = 1 << 15 }; /* their sum fits in the type SHORT of integers.h */
+    enum { EXACT_BYTES = 1 << 15, EXTREME_BYTES = 1 << 18 };
+    if (r->kind == ECHI_REDUCE_MAX && threads <= 1)
+        return echi_reduce_is_far(r) ? 4 * EXTREME_BYTES : EXTREME_BYTES;
     const bool exact =
         (r->kind <= ECHI_REDUCE_IDOT || r->kind == ECHI_REDUCE_BITS || r->kind == ECHI_REDUCE_MAX ||
          r->kind == ECHI_REDUCE_MINMAX || r->kind == ECHI_REDUCE_COUNT);
@@ -534,11 +536,12 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     const struct echi_reduce *r = request;
     struct job job = { .r = r,
                        .isa = echi_reduce_isa_of_machine(),
-                       .chunk_elements = chunk_bytes_of(r) / r->rule.bytes,
                        .threads = echi_parallel_for_bytes(ctx, r->n * r->rule.bytes),
                        .spread = echi_reduce_spread(r->dtype) };
     (void)work;
-    job.chunk = job.isa->chunk[r->kind][r->dtype];
+    job.chunk_elements = chunk_bytes_of(r, job.threads) / r->rule.bytes;
+    job.chunk = echi_reduce_is_far(r) ? job.isa->far[r->kind][r->dtype] : NULL;
+    if (!job.chunk) job.chunk = job.isa->chunk[r->kind][r->dtype];
     if (r->shape == ECHI_REDUCE_BY_KEY)
         reduce_by_key(&job);
     else if (r->shape == ECHI_REDUCE_ROWS)
@@ -548,12 +551,27 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+static bool reduce_few_chunks(const struct echi_reduce *r, echi_chunk_function *chunk,
+                              const void *in, void *out, size_t n)
+{
+    const struct job job = { .r = r,
+                             .chunk = chunk,
+                             .chunk_elements = chunk_bytes_of(r, 1) / r->rule.bytes,
+                             .spread = echi_reduce_spread(r->dtype) };
+    struct echi_value v[TREE_CHUNKS + 1];
+    if (!is_few(&job, n) || n * r->rule.bytes > QUICK_BYTES) return false;
+    reduce_few(&job, in, NULL, n, v);
+    echi_reduce_result_to(r, out, v, n, 0);
+    return true;
+}
+
 bool echi_cpu_reduce_few(const struct echi_reduce *r, const void *in, void *out, size_t n)
 {
+    echi_chunk_function *chunk = echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype];
+    if (n * r->rule.bytes > chunk_bytes_of(r, 1)) return reduce_few_chunks(r, chunk, in, out, n);
     struct echi_value value;
-    if (n * r->rule.bytes > chunk_bytes_of(r)) return false;
     if (r->kind == ECHI_REDUCE_ARG) value = echi_reduce_nothing(r);
-    echi_reduce_isa_of_machine()->chunk[r->kind][r->dtype](&r->rule, in, NULL, n, 1, &value);
+    chunk(&r->rule, in, NULL, n, 1, &value);
     echi_reduce_result_to(r, out, &value, n, 0);
     return true;
 }

@@ -60,10 +60,16 @@ INLINE KEY NAME(greatest_lane)(const struct echi_order *o, const KEY *x, size_t 
 {
     enum { W = VECTOR_BYTES / sizeof(KEY) };
     __m512i most[4];
+    const size_t count = n / (4 * W), apart = stream_elements(n, W, sizeof(KEY));
+    const size_t next = apart == W ? 4 * W : W;
     size_t i = 0;
     UNROLLED(j, 4) most[j] = _mm512_setzero_si512();
-    for (; i + 4 * W <= n; i += 4 * W) UNROLLED(j, 4)
-    most[j] = JOINED(higher_, FROM)(most[j], NAME(encoded_vector)(o, x + i + j * W, plain));
+    for (size_t k = 0; k < count; k++, i += next) UNROLLED(j, 4)
+        {
+            const KEY *from = x + i + (size_t)j * apart;
+            most[j] = JOINED(higher_, FROM)(most[j], NAME(encoded_vector)(o, from, plain));
+        }
+    i = 4 * W * count;
     for (; i < n; i += W) {
         const size_t at = i + W <= n ? i : n - W;
         most[0] = JOINED(higher_, FROM)(most[0], NAME(encoded_vector)(o, x + at, plain));

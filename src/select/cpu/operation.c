@@ -173,6 +173,26 @@ static void write_block(const struct job *job, size_t i, size_t n,
     keep(job->width, s->out, at[2], s->in, i, bits[2], n, s->element_bytes);
 }
 
+static size_t moved_bytes(const struct echi_select *s)
+{
+    return 1 + s->element_bytes + s->value_bytes + (s->starts || s->lengths ? 8 : 0);
+}
+
+static bool is_far(const struct echi_select *s)
+{
+    return s->n * moved_bytes(s) > ECHI_FAR_BYTES;
+}
+
+/* The elements whose bits are computed before the selected ones are written: few bytes of an array
+ * in memory, so that it is read and written at the same time. */
+static size_t block_of(const struct echi_select *s)
+{
+    enum { BYTES = 2048 };
+    const size_t bytes = s->element_bytes ? s->element_bytes : 1; /* 0: positions by flags */
+    const size_t few = BYTES / bytes / 64 * 64;
+    return !is_far(s) ? ECHI_SELECT_BLOCK : few ? few : 64;
+}
+
 /* Writes a piece; elements of each kind go to to[kind]. Returns how many it selects. */
 static size_t write_piece(const struct job *job, size_t piece, const uint64_t to[WAYS])
 {
@@ -181,8 +201,9 @@ static size_t write_piece(const struct job *job, size_t piece, const uint64_t to
     uint64_t at[WAYS] = { to[0], to[1], to[2] }, bits[WAYS][ECHI_SELECT_WORDS];
     struct lengths lengths = { .any = false };
     if (s->lengths) lengths.next = s->lengths + to[0];
-    for (size_t i = begin; i < end; i += ECHI_SELECT_BLOCK) {
-        const size_t n = echi_min(ECHI_SELECT_BLOCK, end - i);
+    const size_t block = block_of(s);
+    for (size_t i = begin; i < end; i += block) {
+        const size_t n = echi_min(block, end - i);
         size_t second = 0;
         find_kept(job, i, n, bits[0]);
         const size_t kept = job->isa->count(bits[0], n);
@@ -203,13 +224,31 @@ static size_t write_piece(const struct job *job, size_t piece, const uint64_t to
     return (size_t)(at[0] - to[0]);
 }
 
+/* The first `whole` elements of an array in memory. */
+static size_t keep_flagged_far(const struct echi_select *s, const struct echi_select_width *width,
+                               size_t whole)
+{
+    enum { HALF = ECHI_PAGE_BYTES / 2 };
+    const size_t block = HALF / s->element_bytes;
+    size_t count = 0;
+    for (size_t i = 0; i < whole; i += block) {
+        const char *in = (const char *)s->in + i * s->element_bytes;
+        char *out = (char *)s->out + count * s->element_bytes;
+        echi_prefetch_page(in);
+        if (i % HALF == 0) echi_prefetch_page(s->flags + i);
+        count += width->keep_flagged(out, in, s->flags + i, echi_min(block, whole - i), s->invert);
+    }
+    return count;
+}
+
 /* A selection of elements by bytes, in one go: returns how many it selects. */
 static size_t keep_flagged(const struct job *job)
 {
     const struct echi_select *s = job->s;
     const size_t whole = s->n / 64 * 64, rest = s->n - whole;
     uint64_t kept[1];
-    size_t count = job->width->keep_flagged(s->out, s->in, s->flags, whole, s->invert);
+    size_t count = is_far(s) ? keep_flagged_far(s, job->width, whole)
+                             : job->width->keep_flagged(s->out, s->in, s->flags, whole, s->invert);
     if (!rest) return count;
     find_kept(job, whole, rest, kept);
     keep(job->width, s->out, count, s->in, whole, kept, rest, s->element_bytes);
@@ -278,11 +317,6 @@ static void end_runs(const struct job *job)
         if (through != before) s->lengths[before - 1] = job->first[piece] - s->lengths[before - 1];
     }
     s->lengths[job->total[0] - 1] = s->n - s->lengths[job->total[0] - 1];
-}
-
-static size_t moved_bytes(const struct echi_select *s)
-{
-    return 1 + s->element_bytes + s->value_bytes + (s->starts || s->lengths ? 8 : 0);
 }
 
 static ech_status select_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
