@@ -57,7 +57,11 @@ static inline uint64_t mask_bits(uint64_t mask)
 /* The first n bits, or all. */
 static inline uint64_t low_bits(size_t n)
 {
+#ifdef __BMI2__
+    return _bzhi_u64(~(uint64_t)0, n < 64 ? (unsigned)n : 64);
+#else
     return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
+#endif
 }
 
 /* ---- Which of 64 keys are at most v ---- */

@@ -45,7 +45,7 @@ static inline void NAME(test_vectors)(const struct echi_predicate *p, const KEY 
     }
 }
 
-/* Tests n elements, fewer than 64. */
+/* Tests n elements, at most 64. */
 static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY *x, size_t n,
                                        bool plain)
 {
@@ -61,8 +61,21 @@ static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY
     return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & low_bits(n);
 }
 
-/* Which of n elements, at most 64, differ from the previous one in their bits, and which are a
- * float 0 or NaN. */
+/* Which of n elements, at most 64, differ from the previous one in their bits. */
+static inline uint64_t NAME(rest_unequal)(const KEY *own, size_t n, bool first)
+{
+    enum { LANES = 64 / sizeof(KEY) };
+    uint64_t bits = 0, past = first; /* the lane before the array */
+    for (size_t k = 0; k < n; k += LANES, past = 0) {
+        const uint64_t there = low_bits(n - k);
+        bits |=
+            NAME(unequal)(NAME(loaded)(there, own + k), NAME(loaded)(there & ~past, own + k - 1))
+            << k;
+    }
+    return bits;
+}
+
+/* The same, and which are a float 0 or NaN. */
 static inline uint64_t NAME(rest_differing)(const KEY *own, size_t n, bool first, uint64_t *special)
 {
     enum { LANES = 64 / sizeof(KEY) };
@@ -87,9 +100,11 @@ static inline uint64_t NAME(rest_starts)(const struct echi_order *o, const KEY *
                                          bool first)
 {
     enum { LANES = 64 / sizeof(KEY) };
-    uint64_t special, bits = NAME(rest_differing)(own, n, first, &special), past = first;
+    uint64_t special, past = first;
+    if (!o->float_mask) return NAME(rest_unequal)(own, n, first) | first;
+    uint64_t bits = NAME(rest_differing)(own, n, first, &special);
     const uint64_t before = special << 1 | !first;
-    if (!o->float_mask || (bits & special & before) == 0) return bits | first;
+    if ((bits & special & before) == 0) return bits | first;
     bits = first;
     for (size_t k = 0; k < n; k += LANES, past = 0) {
         const uint64_t there = low_bits(n - k);
@@ -211,6 +226,39 @@ static void NAME(keep)(void *out, const void *in, const uint64_t *bits, size_t n
     }
 }
 
+/* Which of at most 64 elements are selected. */
+static inline uint64_t NAME(few_bits)(const struct echi_select *s, size_t n)
+{
+    const KEY *x = s->in;
+    if (s->by == ECHI_BY_BYTES) return bits_of_bytes(s->flags, n);
+#ifdef __AVX512BW__
+    const struct echi_predicate *p = &s->test[0];
+    if (s->by == ECHI_BY_STARTS) return NAME(rest_starts)(&p->order, x, n, true);
+    return p->order.float_mask ? NAME(test_rest)(p, x, n, false) : NAME(test_rest)(p, x, n, true);
+#else
+    uint64_t bits;
+    if (s->by == ECHI_BY_TEST)
+        NAME(test)(&s->test[0], x, n, &bits);
+    else
+        NAME(starts)(&s->test[0].order, x, n, true, &bits);
+    return bits;
+#endif
+}
+
+static void NAME(few)(const struct echi_select *s)
+{
+    const size_t n = s->n;
+    const char *in = s->in;
+    char *out = s->out;
+    const uint64_t all = low_bits(n), others = s->invert ? all : 0;
+    const uint64_t kept = (NAME(few_bits)(s, n) & all) ^ others;
+    const size_t count = (size_t)__builtin_popcountll(kept);
+    KEEP_SOME(out, in, kept);
+    *s->count = count;
+    if (s->what == ECHI_PARTITION) KEEP_SOME(out + count * sizeof(KEY), in, kept ^ all);
+    if (s->lengths) lengths_of_few(s->lengths, kept, n);
+}
+
 static size_t NAME(keep_flagged)(void *out, const void *in, const uint8_t *flags, size_t n,
                                  bool invert)
 {
@@ -283,8 +331,9 @@ static void NAME(decode)(char *to, const char *end, const void *elements, const 
     }
 }
 
-static const struct echi_select_width NAME(width) = { NAME(test), NAME(starts), NAME(keep),
-                                                      NAME(keep_flagged), NAME(decode) };
+static const struct echi_select_width NAME(width) = {
+    NAME(test), NAME(starts), NAME(keep), NAME(few), NAME(keep_flagged), NAME(decode)
+};
 
 #undef KEEP_SOME
 #undef KEEP_WHOLE
