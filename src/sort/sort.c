@@ -123,9 +123,19 @@ enum {
 };
 
 /* A sort of few keys without options; false if it is not one. */
-static bool sort_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
+INLINED bool sort_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
 {
-    if (n > AT_ONCE || !n || !echi_dtype_known(dtype)) return false;
+    if (n - 1 >= AT_ONCE || !echi_dtype_known(dtype)) return false;
+    const size_t bytes = echi_dtype_bytes(dtype);
+    if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) || *ctx->algorithm)
+        return false;
+    return echi_cpu_sort_few(&echi_orders[0][dtype], in, out, n, bytes);
+}
+
+/* The same for more keys. */
+static bool sort_several_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
+{
+    if (n - 1 >= AT_ONCE || !echi_dtype_known(dtype)) return false;
     const size_t bytes = echi_dtype_bytes(dtype);
     if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) || *ctx->algorithm)
         return false;
@@ -139,13 +149,20 @@ static bool sort_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_
     return operation(ctx->backend)->quick(&s);
 }
 
+NOINLINE static ech_status sort_any(ech_ctx *ctx, const void *in, void *out, size_t n,
+                                    ech_dtype dtype, const ech_sort_options *options)
+{
+    if (!options && sort_several_at_once(ctx, in, out, n, dtype)) return ECH_OK;
+    READ_OPTIONS(ctx, ech_sort_options, options);
+    struct echi_sort s = { .keys_in = in, .keys_out = out, .n = n, .dtype = dtype };
+    return run(ctx, options, &s, keys_only);
+}
+
 ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype,
                     const ech_sort_options *options)
 {
     if (!options && sort_at_once(ctx, in, out, n, dtype)) return ECH_OK;
-    READ_OPTIONS(ctx, ech_sort_options, options);
-    struct echi_sort s = { .keys_in = in, .keys_out = out, .n = n, .dtype = dtype };
-    return run(ctx, options, &s, keys_only);
+    return sort_any(ctx, in, out, n, dtype, options);
 }
 
 /* The same as sort_at_once(), and no array of the keys may overlap one of the values. */

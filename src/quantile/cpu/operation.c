@@ -162,18 +162,47 @@ static uint64_t bits_of(const struct echi_quantile *s, uint64_t key)
     return quantile_bits_of_key(&s->order, s->key_bytes, nan, key);
 }
 
-/* Writes a number of 1, 2, 4 or 8 bytes. */
+/* Reads or writes a number of 1, 2, 4 or 8 bytes. */
+static uint64_t read_bits(const void *from, size_t bytes)
+{
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    switch (bytes) {
+    case 1:
+        memcpy(&u8, from, sizeof u8);
+        return u8;
+    case 2:
+        memcpy(&u16, from, sizeof u16);
+        return u16;
+    case 4:
+        memcpy(&u32, from, sizeof u32);
+        return u32;
+    default:
+        memcpy(&u64, from, sizeof u64);
+        return u64;
+    }
+}
+
 static void write_bits(void *to, size_t bytes, uint64_t u)
 {
     const uint8_t u8 = (uint8_t)u;
     const uint16_t u16 = (uint16_t)u;
     const uint32_t u32 = (uint32_t)u;
-    memcpy(to,
-           bytes == 1   ? (const void *)&u8
-           : bytes == 2 ? (const void *)&u16
-           : bytes == 4 ? (const void *)&u32
-                        : (const void *)&u,
-           bytes);
+    switch (bytes) {
+    case 1:
+        memcpy(to, &u8, sizeof u8);
+        break;
+    case 2:
+        memcpy(to, &u16, sizeof u16);
+        break;
+    case 4:
+        memcpy(to, &u32, sizeof u32);
+        break;
+    default:
+        memcpy(to, &u, sizeof u);
+    }
 }
 
 static void write_element(struct echi_quantile_job *job)
@@ -324,6 +353,22 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
         echi_quantile_partition(&job);
 done:
     return status;
+}
+
+bool echi_cpu_element_few(const void *in, void *value, size_t n, size_t rank, ech_dtype dtype)
+{
+    enum { MOST = 512 };
+    const struct echi_order *apart = &echi_orders[0][dtype], *merged = &echi_orders[1][dtype];
+    const size_t bytes = echi_dtype_bytes(dtype);
+    _Alignas(64) char sorted[8 * MOST];
+    if (n > MOST || !echi_cpu_sort_few(apart, in, sorted, n, bytes)) return false;
+    const uint64_t u = read_bits(sorted + rank * bytes, bytes);
+    if (merged->float_mask) { /* equal elements of 0 or NaN may have different bits */
+        const uint64_t e = echi_order_encode(merged, (int)bytes, u);
+        if (e == merged->zero + 1 || e == merged->last) return false;
+    }
+    write_bits(value, bytes, u);
+    return true;
 }
 
 /* An element or quantiles of few elements, which are sorted. */

@@ -23,6 +23,7 @@ enum {
                            counters */
     NARROW_KEYS = 512,     /* of 8 bits: up to here they are sorted as wider keys */
     NARROW_16_KEYS = 1024, /* the same for keys of 16 bits */
+    FEW_KEYS = 512,        /* at most, for echi_cpu_sort_few() */
     TINY_KEYS = 64,        /* are sorted in less time than a check for order takes */
     MERGE_KEYS = 1 << 19,  /* more keys of 16 bits are counted in less time */
     WAKE_KEYS = 1 << 16    /* smaller arrays do not repay waking threads */
@@ -266,6 +267,17 @@ static void sort_narrow(const struct echi_sort *s, const struct echi_sort_isa *i
             for (size_t i = 0; i < s->n; i++) halves[i] = (uint16_t)wide[i];
     }
     width->decode(&s->order, s->keys_out, s->n);
+}
+
+bool echi_cpu_sort_few(const struct echi_order *order, const void *in, void *out, size_t n,
+                       size_t key_bytes)
+{
+    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    const struct echi_sort_width *width = isa->widths[__builtin_ctz((unsigned)key_bytes)];
+    uint64_t work[FEW_KEYS];
+    if (n > FEW_KEYS || n > isa->check_keys || !width->sort_keys) return false;
+    width->sort_keys(order, in, out, work, n);
+    return true;
 }
 
 static void sort_tiny(const struct echi_sort *s)

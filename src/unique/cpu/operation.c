@@ -433,9 +433,9 @@ static bool unique_at_once(const void *request)
     job.select = echi_select_width_of_machine(bytes);
     if (u->n <= FEW || !echi_sort_is_ascending(&u->order, u->in, u->n, bytes, 1)) {
         struct echi_sort sort = echi_unique_sort(u);
+        job.keys = sorted;
         sort.keys_in = u->in;
         sort.keys_out = sorted;
-        job.keys = sorted;
         if (!echi_cpu_sort.quick(&sort)) return false;
     }
     *u->count = pack_heads(&job, &part, 0, u->n);
