@@ -61,18 +61,25 @@ static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY
     return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & low_bits(n);
 }
 
+/* The elements before those of a vector; `before` is the previous vector.  From registers, because
+ * elements that have just been written cannot be loaded across the ends of their stores. */
+static inline __m512i NAME(previous)(__m512i v, __m512i before)
+{
+    return _mm512_alignr_epi8(v, _mm512_alignr_epi64(v, before, 6), 16 - sizeof(KEY));
+}
+
 /* Which of n elements, at most 64, differ from the previous one in their bits. */
 static inline uint64_t NAME(rest_unequal)(const KEY *own, size_t n, bool first)
 {
     enum { LANES = 64 / sizeof(KEY) };
-    uint64_t bits = 0, past = first; /* the lane before the array */
-    for (size_t k = 0; k < n; k += LANES, past = 0) {
-        const uint64_t there = low_bits(n - k);
-        bits |=
-            NAME(unequal)(NAME(loaded)(there, own + k), NAME(loaded)(there & ~past, own + k - 1))
-            << k;
+    __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
+    uint64_t bits = 0;
+    for (size_t k = 0; k < n; k += LANES) {
+        const __m512i v = NAME(loaded)(low_bits(n - k), own + k);
+        bits |= NAME(unequal)(v, NAME(previous)(v, before)) << k;
+        before = v;
     }
-    return bits;
+    return bits & low_bits(n);
 }
 
 /* The same, and which are a float 0 or NaN. */
@@ -82,17 +89,17 @@ static inline uint64_t NAME(rest_differing)(const KEY *own, size_t n, bool first
     const KEY from = sizeof(KEY) == 8   ? (KEY)0xffe0000000000000
                      : sizeof(KEY) == 4 ? (KEY)0xff000000
                                         : (KEY)0xf800; /* as zeros_and_nans_u16 ... */
-    uint64_t bits = 0, past = first;                   /* the lane before the array */
+    __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
+    uint64_t bits = 0;
     *special = 0;
-    for (size_t k = 0; k < n; k += LANES, past = 0) {
-        const uint64_t there = low_bits(n - k);
-        const __m512i v = NAME(loaded)(there, own + k);
-        const __m512i w = NAME(loaded)(there & ~past, own + k - 1);
+    for (size_t k = 0; k < n; k += LANES) {
+        const __m512i v = NAME(loaded)(low_bits(n - k), own + k);
         const __m512i twice = NAME(minus)(v, NAME(minus)(NAME(all)(1), v)); /* minus 1 */
-        bits |= NAME(unequal)(v, w) << k;
+        bits |= NAME(unequal)(v, NAME(previous)(v, before)) << k;
         *special |= NAME(not_above)(NAME(all)(from), twice) << k;
+        before = v;
     }
-    return bits;
+    return bits & low_bits(n);
 }
 
 /* Which of n elements, at most 64, differ from the previous one. */
@@ -100,20 +107,20 @@ static inline uint64_t NAME(rest_starts)(const struct echi_order *o, const KEY *
                                          bool first)
 {
     enum { LANES = 64 / sizeof(KEY) };
-    uint64_t special, past = first;
+    uint64_t special;
     if (!o->float_mask) return NAME(rest_unequal)(own, n, first) | first;
     uint64_t bits = NAME(rest_differing)(own, n, first, &special);
-    const uint64_t before = special << 1 | !first;
-    if ((bits & special & before) == 0) return bits | first;
-    bits = first;
-    for (size_t k = 0; k < n; k += LANES, past = 0) {
-        const uint64_t there = low_bits(n - k);
-        const __m512i v = NAME(loaded)(there, own + k);
-        const __m512i w = NAME(loaded)(there & ~past, own + k - 1);
-        bits |= NAME(unequal)(NAME(merged_vector)(o, v, false), NAME(merged_vector)(o, w, false))
+    if ((bits & special & (special << 1 | !first)) == 0) return bits | first;
+    __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
+    bits = 0;
+    for (size_t k = 0; k < n; k += LANES) {
+        const __m512i v = NAME(loaded)(low_bits(n - k), own + k);
+        bits |= NAME(unequal)(NAME(merged_vector)(o, v, false),
+                              NAME(merged_vector)(o, NAME(previous)(v, before), false))
                 << k;
+        before = v;
     }
-    return bits;
+    return (bits & low_bits(n)) | first;
 }
 #endif
 

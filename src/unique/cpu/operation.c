@@ -418,6 +418,45 @@ done:
     return status;
 }
 
+/* Whether sorted floats contain 0 or NaN: equal ones may differ in bits. */
+static bool may_be_ambiguous(const struct echi_order *merged, const void *sorted, size_t n,
+                             size_t bytes)
+{
+    uint64_t last = 0;
+    bool zero = false;
+    memcpy(&last, (const char *)sorted + (n - 1) * bytes, bytes); /* little-endian */
+    if (bytes == 8)
+        for (size_t i = 0; i < n; i++) zero |= (uint64_t)(((const uint64_t *)sorted)[i] << 1) == 0;
+    else if (bytes == 4)
+        for (size_t i = 0; i < n; i++) zero |= (uint32_t)(((const uint32_t *)sorted)[i] << 1) == 0;
+    else
+        for (size_t i = 0; i < n; i++) zero |= (uint16_t)(((const uint16_t *)sorted)[i] << 1) == 0;
+    return zero || echi_order_encode(merged, (int)bytes, last) == merged->last;
+}
+
+bool echi_cpu_values_few(const void *in, void *values, uint64_t *count, size_t n, ech_dtype dtype)
+{
+    enum { FEW = 64 };
+    const struct echi_order *merged = &echi_orders[1][dtype];
+    const size_t bytes = echi_dtype_bytes(dtype);
+    _Alignas(64) uint64_t sorted[FEW];
+    if (n > FEW || !echi_cpu_sort_few(&echi_orders[0][dtype], in, sorted, n, bytes)) return false;
+    if (merged->float_mask && may_be_ambiguous(merged, sorted, n, bytes)) return false;
+    struct echi_select s; /* the other fields are not used */
+    s.what = ECHI_KEEP;
+    s.by = ECHI_BY_STARTS;
+    s.in = sorted;
+    s.out = values;
+    s.count = count;
+    s.lengths = NULL;
+    s.n = n;
+    s.element_bytes = bytes;
+    s.invert = false;
+    s.test[0].order = *merged;
+    echi_select_width_of_machine(bytes)->few(&s);
+    return true;
+}
+
 /* Values and counts of few elements. */
 static bool unique_at_once(const void *request)
 {
@@ -433,10 +472,12 @@ static bool unique_at_once(const void *request)
     job.select = echi_select_width_of_machine(bytes);
     if (u->n <= FEW || !echi_sort_is_ascending(&u->order, u->in, u->n, bytes, 1)) {
         struct echi_sort sort = echi_unique_sort(u);
-        job.keys = sorted;
         sort.keys_in = u->in;
         sort.keys_out = sorted;
-        if (!echi_cpu_sort.quick(&sort)) return false;
+        job.keys = sorted;
+        if (!echi_cpu_sort_few(&sort.order, u->in, sorted, u->n, bytes) &&
+            !echi_cpu_sort.quick(&sort))
+            return false;
     }
     *u->count = pack_heads(&job, &part, 0, u->n);
     if (u->counts) end_counts(&job, 1);
