@@ -118,8 +118,9 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
 }
 
 enum {
-    AT_ONCE = 1024, /* keys; for more, the time of the checks does not matter */
-    MOST_VALUE = 16 /* bytes */
+    AT_ONCE = 1024,  /* keys; for more, the time of the checks does not matter */
+    MOST_VALUE = 16, /* bytes */
+    FEW_PAIRS = 24   /* for echi_cpu_sort_pairs_few() */
 };
 
 /* A sort of few keys without options; false if it is not one. */
@@ -165,30 +166,33 @@ ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype
     return sort_any(ctx, in, out, n, dtype, options);
 }
 
-/* The same as sort_at_once(), and no array of the keys may overlap one of the values. */
-static bool pairs_at_once(ech_ctx *ctx, struct echi_sort *s)
+/* Whether a sort of pairs is short and plain; no array of the keys may overlap one of the values. */
+INLINED bool pairs_are_plain(ech_ctx *ctx, const struct echi_sort *s)
 {
-    if (s->n > AT_ONCE || !s->n || !echi_dtype_known(s->dtype) || !ctx || *ctx->algorithm)
-        return false;
+    if (s->n - 1 >= AT_ONCE || !echi_dtype_known(s->dtype) || !ctx || *ctx->algorithm) return false;
     const size_t bytes = echi_dtype_bytes(s->dtype), key = s->n * bytes;
     const size_t value = s->n * s->value_bytes;
-    if (s->value_bytes > MOST_VALUE ||
-        !echi_call_is_plain(ctx, s->keys_in, key, s->keys_out, key, bytes) ||
-        !echi_call_is_plain(ctx, s->values_in, value, s->values_out, value, 1) ||
-        !echi_disjoint(s->keys_out, key, s->values_out, value) ||
-        !echi_disjoint(s->keys_out, key, s->values_in, value) ||
-        !echi_disjoint(s->keys_in, key, s->values_out, value))
-        return false;
-    s->key_bytes = (int)bytes;
-    s->end_bit = 8 * (int)bytes;
+    return s->value_bytes <= MOST_VALUE &&
+           echi_call_is_plain(ctx, s->keys_in, key, s->keys_out, key, bytes) &&
+           echi_call_is_plain(ctx, s->values_in, value, s->values_out, value, 1) &&
+           echi_disjoint(s->keys_out, key, s->values_out, value) &&
+           echi_disjoint(s->keys_out, key, s->values_in, value) &&
+           echi_disjoint(s->keys_in, key, s->values_out, value);
+}
+
+static bool pairs_at_once(ech_ctx *ctx, struct echi_sort *s)
+{
+    if (!pairs_are_plain(ctx, s)) return false;
+    s->key_bytes = (int)echi_dtype_bytes(s->dtype);
+    s->end_bit = 8 * s->key_bytes;
     s->stable = true;
     s->order = echi_order_ascending(s->dtype, true);
     return operation(ctx->backend)->quick(s);
 }
 
-ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in, void *keys_out,
-                          void *values_out, size_t n, ech_dtype dtype, size_t value_bytes,
-                          const ech_sort_options *options)
+NOINLINE static ech_status pairs_any(ech_ctx *ctx, const void *keys_in, const void *values_in,
+                                     void *keys_out, void *values_out, size_t n, ech_dtype dtype,
+                                     size_t value_bytes, const ech_sort_options *options)
 {
     struct echi_sort s = { .keys_in = keys_in,
                            .keys_out = keys_out,
@@ -203,6 +207,34 @@ ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_
         return echi_fail(ctx, ECH_ERR_ARG,
                          "value_bytes is 0; use ech_sort() for keys without values");
     return run(ctx, options, &s, pairs);
+}
+
+/* The same for very few pairs. */
+INLINED bool few_pairs_at_once(ech_ctx *ctx, const void *keys_in, const void *values_in,
+                               void *keys_out, void *values_out, size_t n, ech_dtype dtype,
+                               size_t value_bytes)
+{
+    struct echi_sort s; /* for the check; it is not stored */
+    s.keys_in = keys_in;
+    s.keys_out = keys_out;
+    s.values_in = values_in;
+    s.values_out = values_out;
+    s.value_bytes = value_bytes;
+    s.n = n;
+    s.dtype = dtype;
+    return pairs_are_plain(ctx, &s) &&
+           echi_cpu_sort_pairs_few(&echi_orders[1][dtype], keys_in, values_in, n,
+                                   echi_dtype_bytes(dtype), value_bytes, keys_out, values_out);
+}
+
+ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in, void *keys_out,
+                          void *values_out, size_t n, ech_dtype dtype, size_t value_bytes,
+                          const ech_sort_options *options)
+{
+    if (!options && value_bytes && n <= FEW_PAIRS &&
+        few_pairs_at_once(ctx, keys_in, values_in, keys_out, values_out, n, dtype, value_bytes))
+        return ECH_OK;
+    return pairs_any(ctx, keys_in, values_in, keys_out, values_out, n, dtype, value_bytes, options);
 }
 
 static ech_status argsort_shape(ech_ctx *ctx, size_t n, ech_dtype dtype, ech_dtype index_dtype,
@@ -235,8 +267,22 @@ static bool argsort_at_once(ech_ctx *ctx, const void *keys, void *index, size_t 
     return operation(ctx->backend)->quick(&s);
 }
 
-ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n, ech_dtype dtype,
-                       ech_dtype index_dtype, const ech_sort_options *options)
+/* The same for very few keys. */
+INLINED bool few_positions_at_once(ech_ctx *ctx, const void *keys, void *index, size_t n,
+                                   ech_dtype dtype, ech_dtype index_dtype)
+{
+    if (n - 1 >= AT_ONCE || !echi_dtype_known(dtype) || !ctx || *ctx->algorithm ||
+        echi_check_index(ctx, "index_dtype", index_dtype, "n", n) != ECH_OK)
+        return false;
+    const size_t bytes = echi_dtype_bytes(dtype), own = echi_dtype_bytes(index_dtype);
+    const size_t most = bytes > own ? bytes : own;
+    return echi_call_is_plain(ctx, keys, n * bytes, index, n * own, most) && keys != index &&
+           echi_cpu_sort_pairs_few(&echi_orders[1][dtype], keys, NULL, n, bytes, own, NULL, index);
+}
+
+NOINLINE static ech_status argsort_any(ech_ctx *ctx, const void *keys, void *index, size_t n,
+                                       ech_dtype dtype, ech_dtype index_dtype,
+                                       const ech_sort_options *options)
 {
     if (!options && argsort_at_once(ctx, keys, index, n, dtype, index_dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_sort_options, options);
@@ -246,6 +292,15 @@ ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n, ec
     s.keys_in = keys;
     s.values_out = index;
     return run(ctx, options, &s, argsort);
+}
+
+ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n, ech_dtype dtype,
+                       ech_dtype index_dtype, const ech_sort_options *options)
+{
+    if (!options && n <= FEW_PAIRS &&
+        few_positions_at_once(ctx, keys, index, n, dtype, index_dtype))
+        return ECH_OK;
+    return argsort_any(ctx, keys, index, n, dtype, index_dtype, options);
 }
 
 /* ---- Queries that need no device ---- */

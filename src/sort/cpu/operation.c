@@ -280,6 +280,19 @@ bool echi_cpu_sort_few(const struct echi_order *order, const void *in, void *out
     return true;
 }
 
+bool echi_cpu_sort_pairs_few(const struct echi_order *order, const void *keys, const void *values,
+                             size_t n, size_t key_bytes, size_t value_bytes, void *keys_out,
+                             void *values_out)
+{
+    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    const struct echi_sort_width *width = isa->widths[__builtin_ctz((unsigned)key_bytes)];
+    if (n > ECHI_RANKED_KEYS || !width->sort_ranks || (values && values == values_out))
+        return false;
+    const struct echi_window window = { .order = *order, .mask = ~(uint64_t)0 };
+    width->sort_ranks(&window, keys, values, n, value_bytes, keys_out, values_out);
+    return true;
+}
+
 static void sort_tiny(const struct echi_sort *s)
 {
     const struct echi_sort_isa *isa = echi_cpu_sort_isa();
