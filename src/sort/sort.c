@@ -10,6 +10,7 @@
  */
 #include "sort/sort.h"
 #include "core/call.h"
+#include "cpu/cpu.h"
 #include "sort/choice.h"
 
 #include <stdlib.h>
@@ -118,42 +119,50 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
 }
 
 enum {
-    AT_ONCE = 1024,  /* keys; for more, the time of the checks does not matter */
-    MOST_VALUE = 16, /* bytes */
-    FEW_PAIRS = 24   /* for echi_cpu_sort_pairs_few() */
+    AT_ONCE = 1024, /* keys; for more, the time of the checks does not matter */
+    MOST_VALUE = 16 /* bytes */
 };
 
-/* A sort of few keys without options; false if it is not one. */
-INLINED bool sort_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
+/* A sort of AT_ONCE keys or fewer on the CPU, whose arrays are plain. */
+NOINLINE static bool sort_at_once(const void *keys_in, const void *values_in, void *keys_out,
+                                  void *values_out, size_t n, ech_dtype dtype, size_t value_bytes,
+                                  int index_bytes)
 {
-    if (n - 1 >= AT_ONCE || !echi_dtype_known(dtype)) return false;
-    const size_t bytes = echi_dtype_bytes(dtype);
-    if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) || *ctx->algorithm)
-        return false;
-    return echi_cpu_sort_few(&echi_orders[0][dtype], in, out, n, bytes);
-}
-
-/* The same for more keys. */
-static bool sort_several_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
-{
-    if (n - 1 >= AT_ONCE || !echi_dtype_known(dtype)) return false;
-    const size_t bytes = echi_dtype_bytes(dtype);
-    if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) || *ctx->algorithm)
-        return false;
-    const struct echi_sort s = { .keys_in = in,
-                                 .keys_out = out,
+    const bool stable = value_bytes != 0;
+    const int key_bytes = (int)echi_dtype_bytes(dtype);
+    const struct echi_sort s = { .keys_in = keys_in,
+                                 .keys_out = keys_out,
+                                 .values_in = values_in,
+                                 .values_out = values_out,
+                                 .value_bytes = value_bytes,
+                                 .index_bytes = index_bytes,
                                  .n = n,
                                  .dtype = dtype,
-                                 .key_bytes = (int)bytes,
-                                 .end_bit = 8 * (int)bytes,
-                                 .order = echi_order_ascending(dtype, false) };
-    return operation(ctx->backend)->quick(&s);
+                                 .key_bytes = key_bytes,
+                                 .end_bit = 8 * key_bytes,
+                                 .stable = stable,
+                                 .order = echi_order_ascending(dtype, stable) };
+    return echi_cpu_sort.quick(&s);
 }
 
-NOINLINE static ech_status sort_any(ech_ctx *ctx, const void *in, void *out, size_t n,
-                                    ech_dtype dtype, const ech_sort_options *options)
+/* Whether a call without options is one on the CPU, on few keys. */
+INLINED bool is_short(const ech_ctx *ctx, size_t n, ech_dtype dtype)
 {
-    if (!options && sort_several_at_once(ctx, in, out, n, dtype)) return ECH_OK;
+    return n - 1 < AT_ONCE && echi_dtype_known(dtype) && ctx && !*ctx->algorithm;
+}
+
+INLINED bool keys_at_once(const ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
+{
+    const size_t bytes = echi_dtype_bytes(dtype);
+    return is_short(ctx, n, dtype) &&
+           echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) &&
+           (echi_cpu_sort_few(&echi_orders[0][dtype], in, out, n, bytes) ||
+            sort_at_once(in, NULL, out, NULL, n, dtype, 0, 0));
+}
+
+NOINLINE static ech_status sort_keys(ech_ctx *ctx, const void *in, void *out, size_t n,
+                                     ech_dtype dtype, const ech_sort_options *options)
+{
     READ_OPTIONS(ctx, ech_sort_options, options);
     struct echi_sort s = { .keys_in = in, .keys_out = out, .n = n, .dtype = dtype };
     return run(ctx, options, &s, keys_only);
@@ -162,38 +171,39 @@ NOINLINE static ech_status sort_any(ech_ctx *ctx, const void *in, void *out, siz
 ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype,
                     const ech_sort_options *options)
 {
-    if (!options && sort_at_once(ctx, in, out, n, dtype)) return ECH_OK;
-    return sort_any(ctx, in, out, n, dtype, options);
+    if (!options && keys_at_once(ctx, in, out, n, dtype)) return ECH_OK;
+    return sort_keys(ctx, in, out, n, dtype, options);
 }
 
-/* Whether a sort of pairs is short and plain; no array of the keys may overlap one of the values. */
-INLINED bool pairs_are_plain(ech_ctx *ctx, const struct echi_sort *s)
+/* Whether there is a quicker function for so few keys with values. */
+INLINED bool has_ranks(size_t n)
 {
-    if (s->n - 1 >= AT_ONCE || !echi_dtype_known(s->dtype) || !ctx || *ctx->algorithm) return false;
-    const size_t bytes = echi_dtype_bytes(s->dtype), key = s->n * bytes;
-    const size_t value = s->n * s->value_bytes;
-    return s->value_bytes <= MOST_VALUE &&
-           echi_call_is_plain(ctx, s->keys_in, key, s->keys_out, key, bytes) &&
-           echi_call_is_plain(ctx, s->values_in, value, s->values_out, value, 1) &&
-           echi_disjoint(s->keys_out, key, s->values_out, value) &&
-           echi_disjoint(s->keys_out, key, s->values_in, value) &&
-           echi_disjoint(s->keys_in, key, s->values_out, value);
+    enum { MOST = 24 };
+    return n <= MOST && echi_cpu_isa() == ECHI_AVX512;
 }
 
-static bool pairs_at_once(ech_ctx *ctx, struct echi_sort *s)
+/* No array of the keys may overlap one of the values. */
+INLINED bool pairs_at_once(const ech_ctx *ctx, const void *keys_in, const void *values_in,
+                           void *keys_out, void *values_out, size_t n, ech_dtype dtype,
+                           size_t value_bytes)
 {
-    if (!pairs_are_plain(ctx, s)) return false;
-    s->key_bytes = (int)echi_dtype_bytes(s->dtype);
-    s->end_bit = 8 * s->key_bytes;
-    s->stable = true;
-    s->order = echi_order_ascending(s->dtype, true);
-    return operation(ctx->backend)->quick(s);
+    const size_t bytes = echi_dtype_bytes(dtype), key = n * bytes, value = n * value_bytes;
+    return is_short(ctx, n, dtype) && value_bytes - 1 < MOST_VALUE &&
+           echi_call_is_plain(ctx, keys_in, key, keys_out, key, bytes) &&
+           echi_call_is_plain(ctx, values_in, value, values_out, value, 1) &&
+           echi_disjoint(keys_out, key, values_out, value) &&
+           echi_disjoint(keys_out, key, values_in, value) &&
+           echi_disjoint(keys_in, key, values_out, value) &&
+           ((has_ranks(n) && echi_cpu_sort_pairs_few(&echi_orders[1][dtype], keys_in, values_in, n,
+                                                     bytes, value_bytes, keys_out, values_out)) ||
+            sort_at_once(keys_in, values_in, keys_out, values_out, n, dtype, value_bytes, 0));
 }
 
-NOINLINE static ech_status pairs_any(ech_ctx *ctx, const void *keys_in, const void *values_in,
-                                     void *keys_out, void *values_out, size_t n, ech_dtype dtype,
-                                     size_t value_bytes, const ech_sort_options *options)
+NOINLINE static ech_status sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in,
+                                      void *keys_out, void *values_out, size_t n, ech_dtype dtype,
+                                      size_t value_bytes, const ech_sort_options *options)
 {
+    READ_OPTIONS(ctx, ech_sort_options, options);
     struct echi_sort s = { .keys_in = keys_in,
                            .keys_out = keys_out,
                            .values_in = values_in,
@@ -201,40 +211,21 @@ NOINLINE static ech_status pairs_any(ech_ctx *ctx, const void *keys_in, const vo
                            .value_bytes = value_bytes,
                            .n = n,
                            .dtype = dtype };
-    if (!options && value_bytes && pairs_at_once(ctx, &s)) return ECH_OK;
-    READ_OPTIONS(ctx, ech_sort_options, options);
     if (value_bytes == 0)
         return echi_fail(ctx, ECH_ERR_ARG,
                          "value_bytes is 0; use ech_sort() for keys without values");
     return run(ctx, options, &s, pairs);
 }
 
-/* The same for very few pairs. */
-INLINED bool few_pairs_at_once(ech_ctx *ctx, const void *keys_in, const void *values_in,
-                               void *keys_out, void *values_out, size_t n, ech_dtype dtype,
-                               size_t value_bytes)
-{
-    struct echi_sort s; /* for the check; it is not stored */
-    s.keys_in = keys_in;
-    s.keys_out = keys_out;
-    s.values_in = values_in;
-    s.values_out = values_out;
-    s.value_bytes = value_bytes;
-    s.n = n;
-    s.dtype = dtype;
-    return pairs_are_plain(ctx, &s) &&
-           echi_cpu_sort_pairs_few(&echi_orders[1][dtype], keys_in, values_in, n,
-                                   echi_dtype_bytes(dtype), value_bytes, keys_out, values_out);
-}
-
 ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in, void *keys_out,
                           void *values_out, size_t n, ech_dtype dtype, size_t value_bytes,
                           const ech_sort_options *options)
 {
-    if (!options && value_bytes && n <= FEW_PAIRS &&
-        few_pairs_at_once(ctx, keys_in, values_in, keys_out, values_out, n, dtype, value_bytes))
+    if (!options &&
+        pairs_at_once(ctx, keys_in, values_in, keys_out, values_out, n, dtype, value_bytes))
         return ECH_OK;
-    return pairs_any(ctx, keys_in, values_in, keys_out, values_out, n, dtype, value_bytes, options);
+    return sort_pairs(ctx, keys_in, values_in, keys_out, values_out, n, dtype, value_bytes,
+                      options);
 }
 
 static ech_status argsort_shape(ech_ctx *ctx, size_t n, ech_dtype dtype, ech_dtype index_dtype,
@@ -247,44 +238,24 @@ static ech_status argsort_shape(ech_ctx *ctx, size_t n, ech_dtype dtype, ech_dty
     return echi_check_index(ctx, "index_dtype", index_dtype, "n", n);
 }
 
-/* The same as sort_at_once(). */
-static bool argsort_at_once(ech_ctx *ctx, const void *keys, void *index, size_t n, ech_dtype dtype,
-                            ech_dtype index_dtype)
+INLINED bool positions_at_once(ech_ctx *ctx, const void *keys, void *index, size_t n,
+                               ech_dtype dtype, ech_dtype index_dtype)
 {
-    struct echi_sort s;
-    if (n > AT_ONCE || !n || !echi_dtype_known(dtype) || !ctx || *ctx->algorithm) return false;
-    if (argsort_shape(ctx, n, dtype, index_dtype, &s) != ECH_OK) return false;
-    const size_t bytes = echi_dtype_bytes(dtype),
-                 most = bytes > s.value_bytes ? bytes : s.value_bytes;
-    if (!echi_call_is_plain(ctx, keys, n * bytes, index, n * s.value_bytes, most) || keys == index)
-        return false;
-    s.keys_in = keys;
-    s.values_out = index;
-    s.key_bytes = (int)bytes;
-    s.end_bit = 8 * (int)bytes;
-    s.stable = true;
-    s.order = echi_order_ascending(dtype, true);
-    return operation(ctx->backend)->quick(&s);
-}
-
-/* The same for very few keys. */
-INLINED bool few_positions_at_once(ech_ctx *ctx, const void *keys, void *index, size_t n,
-                                   ech_dtype dtype, ech_dtype index_dtype)
-{
-    if (n - 1 >= AT_ONCE || !echi_dtype_known(dtype) || !ctx || *ctx->algorithm ||
+    if (!is_short(ctx, n, dtype) ||
         echi_check_index(ctx, "index_dtype", index_dtype, "n", n) != ECH_OK)
         return false;
     const size_t bytes = echi_dtype_bytes(dtype), own = echi_dtype_bytes(index_dtype);
     const size_t most = bytes > own ? bytes : own;
     return echi_call_is_plain(ctx, keys, n * bytes, index, n * own, most) && keys != index &&
-           echi_cpu_sort_pairs_few(&echi_orders[1][dtype], keys, NULL, n, bytes, own, NULL, index);
+           ((has_ranks(n) && echi_cpu_sort_pairs_few(&echi_orders[1][dtype], keys, NULL, n, bytes,
+                                                     own, NULL, index)) ||
+            sort_at_once(keys, NULL, NULL, index, n, dtype, own, (int)own));
 }
 
-NOINLINE static ech_status argsort_any(ech_ctx *ctx, const void *keys, void *index, size_t n,
-                                       ech_dtype dtype, ech_dtype index_dtype,
-                                       const ech_sort_options *options)
+NOINLINE static ech_status sort_positions(ech_ctx *ctx, const void *keys, void *index, size_t n,
+                                          ech_dtype dtype, ech_dtype index_dtype,
+                                          const ech_sort_options *options)
 {
-    if (!options && argsort_at_once(ctx, keys, index, n, dtype, index_dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_sort_options, options);
     struct echi_sort s;
     ech_status status = argsort_shape(ctx, n, dtype, index_dtype, &s);
@@ -297,10 +268,8 @@ NOINLINE static ech_status argsort_any(ech_ctx *ctx, const void *keys, void *ind
 ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n, ech_dtype dtype,
                        ech_dtype index_dtype, const ech_sort_options *options)
 {
-    if (!options && n <= FEW_PAIRS &&
-        few_positions_at_once(ctx, keys, index, n, dtype, index_dtype))
-        return ECH_OK;
-    return argsort_any(ctx, keys, index, n, dtype, index_dtype, options);
+    if (!options && positions_at_once(ctx, keys, index, n, dtype, index_dtype)) return ECH_OK;
+    return sort_positions(ctx, keys, index, n, dtype, index_dtype, options);
 }
 
 /* ---- Queries that need no device ---- */
