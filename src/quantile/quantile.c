@@ -150,7 +150,32 @@ done:
     return status;
 }
 
-/* An element of few without options; false if the call is not one. */
+/* An element of few without options, by a request; false if the call is not one. */
+NOINLINE static bool element_of_several(const void *in, void *value, size_t n, size_t rank,
+                                        ech_dtype dtype)
+{
+    struct echi_quantile s; /* has room for many ranks, which are not initialised */
+    s.in = in;
+    s.out = value;
+    s.index = NULL;
+    s.n = n;
+    s.call = ECH_QUANTILE_CALL_NTH;
+    s.count = 1;
+    s.ranks[0] = rank;
+    s.q = NULL;
+    s.method = ECH_QUANTILE_LINEAR;
+    s.ignore_nan = false;
+    s.dtype = s.out_dtype = dtype;
+    s.key_bytes = (int)echi_dtype_bytes(dtype);
+    s.index_bytes = 0;
+    s.order = echi_order_ascending(dtype, true);
+    s.algorithm = NULL;
+    s.has_out = true;
+    s.has_index = false;
+    return echi_cpu_quantile.quick(&s);
+}
+
+/* The same with the arrays checked, and for very few elements without a request. */
 INLINED bool element_at_once(const ech_ctx *ctx, const void *in, void *value, size_t n, size_t rank,
                              ech_dtype dtype)
 {
@@ -159,7 +184,8 @@ INLINED bool element_at_once(const ech_ctx *ctx, const void *in, void *value, si
     const size_t bytes = echi_dtype_bytes(dtype);
     const struct echi_span from = { in, n * bytes, bytes }, to = { value, bytes, bytes };
     if (!echi_call_is_simple(ctx, &from, 1, &to, 1)) return false;
-    return echi_cpu_element_few(in, value, n, rank, dtype);
+    return echi_cpu_element_few(in, value, n, rank, dtype) ||
+           element_of_several(in, value, n, rank, dtype);
 }
 
 NOINLINE static ech_status element(ech_ctx *ctx, const void *in, void *value, void *index, size_t n,

@@ -434,6 +434,24 @@ static bool may_be_ambiguous(const struct echi_order *merged, const void *sorted
     return zero || echi_order_encode(merged, (int)bytes, last) == merged->last;
 }
 
+/* Replaces the values 0 and NaN by the first ones of the input. */
+NOINLINE static void repair_few(const void *in, void *values, size_t count, size_t n,
+                                ech_dtype dtype)
+{
+    const size_t bytes = echi_dtype_bytes(dtype);
+    const struct echi_unique u = { .in = in,
+                                   .values = values,
+                                   .n = n,
+                                   .dtype = dtype,
+                                   .key_bytes = (int)bytes,
+                                   .order = echi_order_ascending(dtype, true),
+                                   .has_values = true };
+    struct unique_part part = { .runs = 0 };
+    struct unique_job job = { .u = &u, .parts = &part };
+    job.width = widths[echi_bit_length(bytes) - 1];
+    repair(&job, 1, count);
+}
+
 bool echi_cpu_values_few(const void *in, void *values, uint64_t *count, size_t n, ech_dtype dtype)
 {
     enum { FEW = 64 };
@@ -441,7 +459,6 @@ bool echi_cpu_values_few(const void *in, void *values, uint64_t *count, size_t n
     const size_t bytes = echi_dtype_bytes(dtype);
     _Alignas(64) uint64_t sorted[FEW];
     if (n > FEW || !echi_cpu_sort_few(&echi_orders[0][dtype], in, sorted, n, bytes)) return false;
-    if (merged->float_mask && may_be_ambiguous(merged, sorted, n, bytes)) return false;
     struct echi_select s; /* the other fields are not used */
     s.what = ECHI_KEEP;
     s.by = ECHI_BY_STARTS;
@@ -454,6 +471,8 @@ bool echi_cpu_values_few(const void *in, void *values, uint64_t *count, size_t n
     s.invert = false;
     s.test[0].order = *merged;
     echi_select_width_of_machine(bytes)->few(&s);
+    if (merged->float_mask && may_be_ambiguous(merged, sorted, n, bytes))
+        repair_few(in, values, (size_t)*count, n, dtype);
     return true;
 }
 
