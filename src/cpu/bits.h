@@ -57,10 +57,16 @@ static inline uint64_t mask_bits(uint64_t mask)
 /* The first n bits, or all. */
 static inline uint64_t low_bits(size_t n)
 {
+    return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
+}
+
+/* The same without a branch, for a number that is not a constant. */
+static inline uint64_t bits_below(size_t n)
+{
 #ifdef __BMI2__
     return _bzhi_u64(~(uint64_t)0, n < 64 ? (unsigned)n : 64);
 #else
-    return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
+    return low_bits(n);
 #endif
 }
 

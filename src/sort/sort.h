@@ -32,8 +32,8 @@ struct echi_sort {
 bool echi_cpu_sort_few(const struct echi_order *order, const void *in, void *out, size_t n,
                        size_t key_bytes);
 
-/* The same for keys with values; values: NULL for positions, not values_out.  keys_out: NULL, or may
- * be keys. */
+/* The same for keys with values; values: NULL for positions, not values_out.  keys_out: NULL, or
+ * may be keys. */
 bool echi_cpu_sort_pairs_few(const struct echi_order *order, const void *keys, const void *values,
                              size_t n, size_t key_bytes, size_t value_bytes, void *keys_out,
                              void *values_out);

@@ -4,8 +4,8 @@
  *
  *     a    2 5 5 9      b   3 5      places of b   1 4      result   2 3 5 5 5 9
  *
- * No branch depends on the keys.  Keys are moved as they are, so equal ones that differ in bits keep
- * their order.
+ * No branch depends on the keys.  Keys are moved as they are, so equal ones that differ in bits
+ * keep their order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

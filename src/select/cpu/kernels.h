@@ -116,7 +116,8 @@ static uint64_t *keep_lengths(uint64_t *out, uint64_t *before, uint64_t at, cons
 
 /* ---- Few elements ---- */
 
-/* The lengths of the runs that begin at the bits of kept, which has bit 0, of n elements, at most 64. */
+/* The lengths of the runs of n elements, at most 64, that begin at the bits of kept, which has
+ * bit 0. */
 static inline void lengths_of_few(uint64_t *to, uint64_t kept, size_t n)
 {
 #ifdef __AVX512BW__
@@ -128,7 +129,7 @@ static inline void lengths_of_few(uint64_t *to, uint64_t kept, size_t n)
         const __m512i last = _mm512_maskz_compress_epi32((__mmask16)ends, places);
         const __m512i lengths =
             _mm512_add_epi32(_mm512_sub_epi32(last, first), _mm512_set1_epi32(1));
-        const uint64_t stored = low_bits((size_t)__builtin_popcountll(kept));
+        const uint64_t stored = bits_below((size_t)__builtin_popcountll(kept));
         _mm512_mask_storeu_epi64(to, (__mmask8)stored,
                                  _mm512_cvtepu32_epi64(_mm512_castsi512_si256(lengths)));
         if (stored >> 8)

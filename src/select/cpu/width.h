@@ -54,11 +54,11 @@ static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY
     const __m512i span = NAME(all)((KEY)p->span);
     uint64_t passes = 0;
     for (size_t k = 0; k < n; k += LANES) {
-        const __m512i v = NAME(loaded)(low_bits(n - k), x + k);
+        const __m512i v = NAME(loaded)(bits_below(n - k), x + k);
         const __m512i e = _mm512_and_si512(NAME(merged_vector)(&p->order, v, plain), mask);
         passes |= NAME(not_above)(NAME(minus)(e, low), span) << k;
     }
-    return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & low_bits(n);
+    return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & bits_below(n);
 }
 
 /* The elements before those of a vector; `before` is the previous vector.  From registers, because
@@ -75,11 +75,11 @@ static inline uint64_t NAME(rest_unequal)(const KEY *own, size_t n, bool first)
     __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
     uint64_t bits = 0;
     for (size_t k = 0; k < n; k += LANES) {
-        const __m512i v = NAME(loaded)(low_bits(n - k), own + k);
+        const __m512i v = NAME(loaded)(bits_below(n - k), own + k);
         bits |= NAME(unequal)(v, NAME(previous)(v, before)) << k;
         before = v;
     }
-    return bits & low_bits(n);
+    return bits & bits_below(n);
 }
 
 /* The same, and which are a float 0 or NaN. */
@@ -93,13 +93,13 @@ static inline uint64_t NAME(rest_differing)(const KEY *own, size_t n, bool first
     uint64_t bits = 0;
     *special = 0;
     for (size_t k = 0; k < n; k += LANES) {
-        const __m512i v = NAME(loaded)(low_bits(n - k), own + k);
+        const __m512i v = NAME(loaded)(bits_below(n - k), own + k);
         const __m512i twice = NAME(minus)(v, NAME(minus)(NAME(all)(1), v)); /* minus 1 */
         bits |= NAME(unequal)(v, NAME(previous)(v, before)) << k;
         *special |= NAME(not_above)(NAME(all)(from), twice) << k;
         before = v;
     }
-    return bits & low_bits(n);
+    return bits & bits_below(n);
 }
 
 /* Which of n elements, at most 64, differ from the previous one. */
@@ -114,13 +114,13 @@ static inline uint64_t NAME(rest_starts)(const struct echi_order *o, const KEY *
     __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
     bits = 0;
     for (size_t k = 0; k < n; k += LANES) {
-        const __m512i v = NAME(loaded)(low_bits(n - k), own + k);
+        const __m512i v = NAME(loaded)(bits_below(n - k), own + k);
         bits |= NAME(unequal)(NAME(merged_vector)(o, v, false),
                               NAME(merged_vector)(o, NAME(previous)(v, before), false))
                 << k;
         before = v;
     }
-    return (bits & low_bits(n)) | first;
+    return (bits & bits_below(n)) | first;
 }
 #endif
 
@@ -257,7 +257,7 @@ static void NAME(few)(const struct echi_select *s)
     const size_t n = s->n;
     const char *in = s->in;
     char *out = s->out;
-    const uint64_t all = low_bits(n), others = s->invert ? all : 0;
+    const uint64_t all = bits_below(n), others = s->invert ? all : 0;
     const uint64_t kept = (NAME(few_bits)(s, n) & all) ^ others;
     const size_t count = (size_t)__builtin_popcountll(kept);
     KEEP_SOME(out, in, kept);
