@@ -91,7 +91,7 @@ static ech_status make_other(ech_ctx *ctx, ech_dtype dtype, ech_compare compare,
     if (of_bits && is_float)
         return echi_fail(ctx, ECH_ERR_ARG, "compare tests bits, which is not supported for %s",
                          ech_dtype_name(dtype));
-    const int bytes = (int)echi_dtype_bytes(dtype);
+    const int bytes = echi_dtypes[dtype].bytes;
     const uint64_t ones = ~(uint64_t)0 >> (64 - 8 * bytes);
     if (of_bits) {
         const uint64_t u = load(value, bytes);

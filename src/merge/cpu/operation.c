@@ -177,15 +177,18 @@ static bool sort_few(const struct echi_merge *m)
     return echi_cpu_sort.quick(&sort);
 }
 
+/* The same for more keys, or with values. */
 NOINLINE static bool merge_several(const struct echi_merge *m)
 {
     const struct part whole = { { 0, 0 }, { m->n[0], m->n[1] } };
-    unsigned char from_b[AT_ONCE];
     if (m->algorithm || m->n[0] > AT_ONCE || m->n[1] > AT_ONCE - m->n[0]) return false;
-    if (!m->value_bytes && (widths[m->key_bytes].concatenate(m, &whole, NULL) || sort_few(m)))
-        return true;
-    merge_keys(m, &whole, m->value_bytes ? from_b : NULL);
-    if (m->value_bytes) move_values(m, &whole, from_b);
+    if (m->value_bytes) {
+        unsigned char from_b[AT_ONCE];
+        merge_keys(m, &whole, from_b);
+        move_values(m, &whole, from_b);
+    } else if (!widths[m->key_bytes].concatenate(m, &whole, NULL) && !sort_few(m)) {
+        merge_keys(m, &whole, NULL);
+    }
     return true;
 }
 

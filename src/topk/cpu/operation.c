@@ -208,12 +208,13 @@ static void copy_few(void *to, const void *from, size_t n, size_t bytes)
 bool echi_cpu_topk_few(const void *in, void *values, void *indices, size_t n, size_t k,
                        ech_dtype dtype, size_t index_bytes)
 {
-    const size_t bytes = echi_dtype_bytes(dtype);
+    const size_t bytes = (size_t)echi_dtypes[dtype].bytes;
     const struct echi_sort_width *width = echi_cpu_sort_isa()->widths[echi_bit_length(bytes) - 1];
     if (n > ECHI_RANKED_KEYS || !width->sort_ranks) return false;
     _Alignas(64) uint64_t keys[ECHI_RANKED_KEYS], positions[ECHI_RANKED_KEYS];
     struct echi_window window = { .order = echi_orders[1][dtype], .mask = ~(uint64_t)0 };
-    window.order.flip = ~(uint64_t)0 >> (64 - 8 * bytes); /* descending */
+    const uint64_t ones = window.order.float_mask ? window.order.float_mask : window.order.last;
+    window.order.flip = ones; /* descending */
     if (k == n) {
         width->sort_ranks(&window, in, NULL, n, index_bytes, values, indices);
         return true;

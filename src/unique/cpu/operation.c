@@ -399,7 +399,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     if (u->n == 0) goto done;
     TRY(lay_out(u, &layout, &job));
     TRY(sort_keys(ctx, &job, threads));
-    job.width = widths[echi_bit_length((uint64_t)u->key_bytes) - 1];
+    job.width = widths[__builtin_ctz((unsigned)u->key_bytes)];
     job.rank_bytes = job.position_bytes;
     if (!u->appearance) {
         job.ranks = u->inverse;
@@ -448,7 +448,7 @@ NOINLINE static void repair_few(const void *in, void *values, size_t count, size
                                    .has_values = true };
     struct unique_part part = { .runs = 0 };
     struct unique_job job = { .u = &u, .parts = &part };
-    job.width = widths[echi_bit_length(bytes) - 1];
+    job.width = widths[__builtin_ctz((unsigned)bytes)];
     repair(&job, 1, count);
 }
 
