@@ -62,33 +62,46 @@ enum {
 };
 
 /* A gather of few elements; false if it is not one, or an index is too large. */
-static bool gather_at_once(const ech_ctx *ctx, struct echi_arrange *a, ech_dtype index_dtype,
-                           size_t n, size_t n_in)
+INLINED bool gather_at_once(const ech_ctx *ctx, const void *in, const void *index, void *out,
+                            size_t n, size_t n_in, ech_dtype index_dtype, size_t bytes)
 {
     enum { MOST_IN = 1 << 30 };
     const bool is_narrow = index_dtype == ECH_I32 || index_dtype == ECH_U32;
-    const size_t bytes = a->element_bytes, index_bytes = is_narrow ? 4 : 8;
+    const size_t index_bytes = is_narrow ? 4 : 8;
     if (n - 1 >= AT_ONCE || n_in - 1 >= MOST_IN || bytes - 1 >= MOST_BYTES ||
         (!is_narrow && index_dtype != ECH_I64 && index_dtype != ECH_U64))
         return false;
-    const struct echi_span in[2] = { { a->in, n_in * bytes, 1 },
-                                     { a->index, n * index_bytes, index_bytes } };
-    const struct echi_span out = { a->out, n * bytes, 1 };
-    if (!echi_call_is_simple(ctx, in, 2, &out, 1)) return false;
-    a->index_bytes = (int)index_bytes;
-    a->n = n;
-    a->limit = n_in;
-    return ctx->backend->operations[ECHI_OP_arrange]->quick(a);
+    const struct echi_span ins[2] = { { in, n_in * bytes, 1 },
+                                      { index, n * index_bytes, index_bytes } };
+    const struct echi_span outs[1] = { { out, n * bytes, 1 } };
+    if (!echi_call_is_simple(ctx, ins, 2, outs, 1)) return false;
+    struct echi_arrange a; /* the other fields are not used */
+    a.what = ECHI_GATHER;
+    a.in = in;
+    a.index = index;
+    a.out = out;
+    a.n = n;
+    a.limit = n_in;
+    a.index_bytes = (int)index_bytes;
+    a.element_bytes = bytes;
+    return echi_cpu_arrange.quick(&a);
+}
+
+NOINLINE static ech_status gather(ech_ctx *ctx, const void *in, const void *index, void *out,
+                                  size_t n, size_t n_in, ech_dtype index_dtype,
+                                  size_t element_bytes)
+{
+    struct echi_arrange a = {
+        .what = ECHI_GATHER, .in = in, .index = index, .out = out, .element_bytes = element_bytes
+    };
+    return by_index(ctx, &a, index_dtype, n, n_in);
 }
 
 ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index, void *out, size_t n,
                       size_t n_in, ech_dtype index_dtype, size_t element_bytes)
 {
-    struct echi_arrange a = {
-        .what = ECHI_GATHER, .in = in, .index = index, .out = out, .element_bytes = element_bytes
-    };
-    if (gather_at_once(ctx, &a, index_dtype, n, n_in)) return ECH_OK;
-    return by_index(ctx, &a, index_dtype, n, n_in);
+    if (gather_at_once(ctx, in, index, out, n, n_in, index_dtype, element_bytes)) return ECH_OK;
+    return gather(ctx, in, index, out, n, n_in, index_dtype, element_bytes);
 }
 
 ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index, void *out, size_t n,

@@ -11,6 +11,12 @@
 
 #include "core/backend.h"
 
+/* A call on few elements takes about as long as a few calls of functions.  Its checks are part of
+ * the public function, and the path of all other calls is a function of its own, so that the first
+ * needs neither its registers nor its arrays on the stack. */
+#define INLINED  static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
+
 enum {
     ECHI_ARRAYS = 33, /* a sort by 16 columns with bitmaps has this many */
     ECHI_FEW = 8      /* other calls have at most this many */

@@ -60,6 +60,16 @@ static inline uint64_t low_bits(size_t n)
     return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
 }
 
+/* The same without a branch, for a number that is not a constant. */
+static inline uint64_t bits_below(size_t n)
+{
+#ifdef __BMI2__
+    return _bzhi_u64(~(uint64_t)0, n < 64 ? (unsigned)n : 64);
+#else
+    return low_bits(n);
+#endif
+}
+
 /* ---- Which of 64 keys are at most v ---- */
 
 #ifdef __AVX512BW__

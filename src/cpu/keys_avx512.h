@@ -201,9 +201,9 @@ INLINE __m512i encoded_32(const struct echi_order *o, __m512i u, size_t bytes)
 {
     const uint32_t ones = UINT32_MAX >> (32 - 8 * bytes);
     const __m512i sign = all_u32((uint32_t)o->sign), bits = all_u32(ones);
-    const __m512i turned = o->float_mask ? bits : sign;
+    if (!o->float_mask) return _mm512_xor_si512(u, all_u32((uint32_t)(o->sign ^ o->flip)));
     const __mmask16 negative = _mm512_test_epi32_mask(u, all_u32(ones ^ ones >> 1));
-    __m512i e = _mm512_mask_xor_epi32(_mm512_xor_si512(u, sign), negative, u, turned);
+    __m512i e = _mm512_mask_xor_epi32(_mm512_xor_si512(u, sign), negative, u, bits);
     e = _mm512_and_si512(_mm512_sub_epi32(e, all_u32((uint32_t)o->shift)), bits);
     const __mmask16 zero = _mm512_cmpeq_epi32_mask(e, all_u32((uint32_t)o->zero));
     e = _mm512_mask_add_epi32(e, zero, e, all_u32((uint32_t)o->merge));
@@ -213,9 +213,9 @@ INLINE __m512i encoded_32(const struct echi_order *o, __m512i u, size_t bytes)
 
 INLINE __m512i encoded_64(const struct echi_order *o, __m512i u)
 {
-    const __m512i sign = all_u64(o->sign), turned = o->float_mask ? all_u64(UINT64_MAX) : sign;
-    __m512i e =
-        _mm512_mask_xor_epi64(_mm512_xor_si512(u, sign), _mm512_movepi64_mask(u), u, turned);
+    if (!o->float_mask) return _mm512_xor_si512(u, all_u64(o->sign ^ o->flip));
+    const __m512i sign = all_u64(o->sign), ones = all_u64(UINT64_MAX);
+    __m512i e = _mm512_mask_xor_epi64(_mm512_xor_si512(u, sign), _mm512_movepi64_mask(u), u, ones);
     e = _mm512_sub_epi64(e, all_u64(o->shift));
     const __mmask8 zero = _mm512_cmpeq_epi64_mask(e, all_u64(o->zero));
     e = _mm512_mask_add_epi64(e, zero, e, all_u64(o->merge));

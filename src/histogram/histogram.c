@@ -125,8 +125,8 @@ static ech_status run(ech_ctx *ctx, struct echi_histogram *h, const char *name,
 
 /* The request of a call on few elements on the CPU with simple arrays, except the map; false if the
  * call is not one. */
-static bool begin_at_once(const ech_ctx *ctx, struct echi_histogram *h, const void *in,
-                          void *counts, size_t n, ech_dtype dtype, size_t bins)
+INLINED bool begin_at_once(const ech_ctx *ctx, struct echi_histogram *h, const void *in,
+                           void *counts, size_t n, ech_dtype dtype, size_t bins)
 {
     enum { AT_ONCE = 1024, MOST_BINS = 1 << 16 };
     if (n - 1 >= AT_ONCE || bins - 1 >= MOST_BINS || !echi_dtype_known(dtype)) return false;
@@ -149,31 +149,29 @@ static bool begin_at_once(const ech_ctx *ctx, struct echi_histogram *h, const vo
     return true;
 }
 
-static bool histogram_at_once(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
-                              size_t bins, double lower, double upper)
+INLINED bool histogram_at_once(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                               ech_dtype dtype, size_t bins, double lower, double upper)
 {
     struct echi_histogram h;
     return begin_at_once(ctx, &h, in, counts, n, dtype, bins) &&
            echi_bins_even(ctx, &h.x, dtype, lower, upper, "lower", "upper", false) == ECH_OK &&
-           ctx->backend->operations[ECHI_OP_histogram]->quick(&h);
+           echi_cpu_histogram.quick(&h);
 }
 
-static bool bincount_at_once(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
-                             size_t bins)
+INLINED bool bincount_at_once(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
+                              size_t bins)
 {
     struct echi_histogram h;
     return begin_at_once(ctx, &h, in, counts, n, dtype, bins) && !echi_dtype_is_float(dtype) &&
-           echi_bins_count(ctx, &h.x, dtype) == ECH_OK &&
-           ctx->backend->operations[ECHI_OP_histogram]->quick(&h);
+           echi_bins_count(ctx, &h.x, dtype) == ECH_OK && echi_cpu_histogram.quick(&h);
 }
 
 /* ---- The calls ---- */
 
-ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
-                         size_t bins, double lower, double upper,
-                         const ech_histogram_options *options)
+NOINLINE static ech_status even(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                ech_dtype dtype, size_t bins, double lower, double upper,
+                                const ech_histogram_options *options)
 {
-    if (!options && histogram_at_once(ctx, in, counts, n, dtype, bins, lower, upper)) return ECH_OK;
     READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
     ech_status status;
@@ -182,6 +180,14 @@ ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n, e
     TRY(run(ctx, &h, "in", options));
 done:
     return status;
+}
+
+ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
+                         size_t bins, double lower, double upper,
+                         const ech_histogram_options *options)
+{
+    if (!options && histogram_at_once(ctx, in, counts, n, dtype, bins, lower, upper)) return ECH_OK;
+    return even(ctx, in, counts, n, dtype, bins, lower, upper, options);
 }
 
 ech_status ech_histogram_edges(ech_ctx *ctx, const void *in, const void *edges, void *counts,
@@ -201,10 +207,10 @@ done:
     return status;
 }
 
-ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
-                        size_t bins, const ech_histogram_options *options)
+NOINLINE static ech_status by_value(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                    ech_dtype dtype, size_t bins,
+                                    const ech_histogram_options *options)
 {
-    if (!options && bincount_at_once(ctx, in, counts, n, dtype, bins)) return ECH_OK;
     READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
     ech_status status;
@@ -216,6 +222,13 @@ ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ec
     TRY(run(ctx, &h, "in", options));
 done:
     return status;
+}
+
+ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
+                        size_t bins, const ech_histogram_options *options)
+{
+    if (!options && bincount_at_once(ctx, in, counts, n, dtype, bins)) return ECH_OK;
+    return by_value(ctx, in, counts, n, dtype, bins, options);
 }
 
 ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, void *counts, size_t n,

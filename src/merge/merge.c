@@ -86,8 +86,8 @@ static ech_status run(ech_ctx *ctx, struct echi_merge *m, const char *const name
 }
 
 /* A merge of few keys without options; false if it is not one. */
-static bool merge_at_once(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n_a,
-                          size_t n_b, ech_dtype dtype)
+INLINED bool merge_at_once(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n_a,
+                           size_t n_b, ech_dtype dtype)
 {
     enum { AT_ONCE = 1024 };
     if (n_a - 1 >= AT_ONCE || n_b - 1 >= AT_ONCE || !echi_dtype_known(dtype)) return false;
@@ -101,14 +101,14 @@ static bool merge_at_once(ech_ctx *ctx, const void *a, const void *b, void *out,
                                   .dtype = dtype,
                                   .key_bytes = bytes,
                                   .order = echi_order_ascending(dtype, true) };
-    return find(ctx->backend)->quick(&m);
+    return echi_cpu_merge.quick(&m);
 }
 
-ech_status ech_merge(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n_a, size_t n_b,
-                     ech_dtype dtype, const ech_merge_options *options)
+NOINLINE static ech_status merge_any(ech_ctx *ctx, const void *a, const void *b, void *out,
+                                     size_t n_a, size_t n_b, ech_dtype dtype,
+                                     const ech_merge_options *options)
 {
     static const char *const names[6] = { "a", "", "b", "", "out", "" };
-    if (!options && merge_at_once(ctx, a, b, out, n_a, n_b, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_merge_options, options);
     struct echi_merge m;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -118,6 +118,13 @@ ech_status ech_merge(ech_ctx *ctx, const void *a, const void *b, void *out, size
     m.keys[1] = b;
     m.keys_out = out;
     return run(ctx, &m, names, options);
+}
+
+ech_status ech_merge(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n_a, size_t n_b,
+                     ech_dtype dtype, const ech_merge_options *options)
+{
+    if (!options && merge_at_once(ctx, a, b, out, n_a, n_b, dtype)) return ECH_OK;
+    return merge_any(ctx, a, b, out, n_a, n_b, dtype, options);
 }
 
 ech_status ech_merge_pairs(ech_ctx *ctx, const void *a_keys, const void *a_values,

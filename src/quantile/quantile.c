@@ -150,15 +150,10 @@ done:
     return status;
 }
 
-/* An element of few without options; false if the call is not one. */
-static bool element_at_once(const ech_ctx *ctx, const void *in, void *value, size_t n, size_t rank,
-                            ech_dtype dtype)
+/* An element of few without options, by a request; false if the call is not one. */
+NOINLINE static bool element_of_several(const void *in, void *value, size_t n, size_t rank,
+                                        ech_dtype dtype)
 {
-    enum { AT_ONCE = 1024 };
-    if (n > AT_ONCE || rank >= n || !echi_dtype_known(dtype)) return false;
-    const size_t bytes = echi_dtype_bytes(dtype);
-    const struct echi_span from = { in, n * bytes, bytes }, to = { value, bytes, bytes };
-    if (!echi_call_is_simple(ctx, &from, 1, &to, 1)) return false;
     struct echi_quantile s; /* has room for many ranks, which are not initialised */
     s.in = in;
     s.out = value;
@@ -171,21 +166,33 @@ static bool element_at_once(const ech_ctx *ctx, const void *in, void *value, siz
     s.method = ECH_QUANTILE_LINEAR;
     s.ignore_nan = false;
     s.dtype = s.out_dtype = dtype;
-    s.key_bytes = (int)bytes;
+    s.key_bytes = (int)echi_dtype_bytes(dtype);
     s.index_bytes = 0;
     s.order = echi_order_ascending(dtype, true);
     s.algorithm = NULL;
     s.has_out = true;
     s.has_index = false;
-    return operation(ctx->backend)->quick(&s);
+    return echi_cpu_quantile.quick(&s);
 }
 
-ech_status ech_nth_element(ech_ctx *ctx, const void *in, void *value, void *index, size_t n,
-                           size_t rank, ech_dtype dtype, ech_dtype index_dtype,
-                           const ech_quantile_options *options)
+/* The same with the arrays checked, and for very few elements without a request. */
+INLINED bool element_at_once(const ech_ctx *ctx, const void *in, void *value, size_t n, size_t rank,
+                             ech_dtype dtype)
+{
+    enum { AT_ONCE = 1024 };
+    if (n > AT_ONCE || rank >= n || !echi_dtype_known(dtype)) return false;
+    const size_t bytes = echi_dtype_bytes(dtype);
+    const struct echi_span from = { in, n * bytes, bytes }, to = { value, bytes, bytes };
+    if (!echi_call_is_simple(ctx, &from, 1, &to, 1)) return false;
+    return echi_cpu_element_few(in, value, n, rank, dtype) ||
+           element_of_several(in, value, n, rank, dtype);
+}
+
+NOINLINE static ech_status element(ech_ctx *ctx, const void *in, void *value, void *index, size_t n,
+                                   size_t rank, ech_dtype dtype, ech_dtype index_dtype,
+                                   const ech_quantile_options *options)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    if (!options && !index && element_at_once(ctx, in, value, n, rank, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_quantile_options, options);
     struct echi_quantile s = { .in = in,
                                .out = value,
@@ -200,6 +207,14 @@ ech_status ech_nth_element(ech_ctx *ctx, const void *in, void *value, void *inde
     TRY(run(ctx, options, &s, index_dtype));
 done:
     return status;
+}
+
+ech_status ech_nth_element(ech_ctx *ctx, const void *in, void *value, void *index, size_t n,
+                           size_t rank, ech_dtype dtype, ech_dtype index_dtype,
+                           const ech_quantile_options *options)
+{
+    if (!options && !index && element_at_once(ctx, in, value, n, rank, dtype)) return ECH_OK;
+    return element(ctx, in, value, index, n, rank, dtype, index_dtype, options);
 }
 
 ech_status ech_partition_at(ech_ctx *ctx, const void *in, void *out, void *index_out, size_t n,

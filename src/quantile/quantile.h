@@ -38,6 +38,9 @@ static inline int echi_quantile_position_bytes(const struct echi_quantile *s)
     return (uint64_t)s->n <= UINT32_MAX ? 4 : 8;
 }
 
+/* cpu/operation.c: writes the element of a rank of few elements; false if it does not. */
+bool echi_cpu_element_few(const void *in, void *value, size_t n, size_t rank, ech_dtype dtype);
+
 /* The sort of the algorithm "sort", without pointers: of keys, for quantiles, or of positions. */
 struct echi_sort echi_quantile_sort(const struct echi_quantile *s);
 

@@ -11,8 +11,8 @@
  */
 #include "reduce/reduce.h"
 #include "core/call.h"
+#include "core/prepared.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 int ech_reduce_dtype(ech_op op, ech_dtype dtype, int accumulate_wide)
@@ -317,20 +317,13 @@ ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, s
     return run_rows(ctx, &r, in, out, rows, cols, options);
 }
 
-enum { EMPTY, BEGUN, READY };
-
-/* Prepares a request.  Calls of several threads may do so at the same time. */
-static __attribute__((noinline)) bool prepare(ech_op op, ech_dtype dtype, struct echi_reduce *r,
-                                              _Atomic unsigned char *state)
+NOINLINE static bool prepare(ech_op op, ech_dtype dtype, struct echi_reduce *r,
+                             echi_prepared *state)
 {
     static const ech_reduce_options none = { .size = sizeof none };
-    unsigned char empty = EMPTY;
     struct echi_reduce made;
-    if (start(NULL, &made, op, false, dtype, &none) != ECH_OK) return false;
-    if (!atomic_compare_exchange_strong(state, &empty, BEGUN)) return false;
-    *r = made;
-    atomic_store_explicit(state, READY, memory_order_release);
-    return true;
+    return start(NULL, &made, op, false, dtype, &none) == ECH_OK &&
+           echi_prepare(state, r, &made, sizeof made);
 }
 
 /* The request of an operation without options and arrays, which is the same for every call; NULL if
@@ -338,12 +331,11 @@ static __attribute__((noinline)) bool prepare(ech_op op, ech_dtype dtype, struct
 static const struct echi_reduce *prepared(ech_op op, ech_dtype dtype)
 {
     static struct echi_reduce requests[ECH_OP_STDDEV + 1][ECHI_DTYPE_COUNT];
-    static _Atomic unsigned char states[ECH_OP_STDDEV + 1][ECHI_DTYPE_COUNT];
+    static echi_prepared states[ECH_OP_STDDEV + 1][ECHI_DTYPE_COUNT];
     if ((unsigned)op > ECH_OP_STDDEV || !echi_dtype_known(dtype)) return NULL;
     struct echi_reduce *r = &requests[op][dtype];
-    _Atomic unsigned char *state = &states[op][dtype];
-    if (atomic_load_explicit(state, memory_order_acquire) == READY) return r;
-    return prepare(op, dtype, r, state) ? r : NULL;
+    echi_prepared *state = &states[op][dtype];
+    return echi_is_prepared(state) || prepare(op, dtype, r, state) ? r : NULL;
 }
 
 /* A reduction of few elements without options; false if it is not one. */
@@ -360,10 +352,8 @@ static bool reduce_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, s
     return echi_cpu_reduce_few(ready, in, out, n);
 }
 
-/* Not inlined, so that a call on few elements does not save registers for it. */
-static __attribute__((noinline)) ech_status reduce_any(ech_ctx *ctx, ech_op op, const void *in,
-                                                       void *out, size_t n, ech_dtype dtype,
-                                                       const ech_reduce_options *options)
+NOINLINE static ech_status reduce_any(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                                      ech_dtype dtype, const ech_reduce_options *options)
 {
     READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;

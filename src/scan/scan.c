@@ -7,6 +7,7 @@
 #include "scan/scan.h"
 #include "core/call.h"
 #include "core/half.h"
+#include "core/prepared.h"
 
 #include <math.h>
 #include <string.h>
@@ -167,31 +168,42 @@ static ech_status run(ech_ctx *ctx, struct echi_scan *s, struct echi_call *call)
     return echi_call_run(ctx, call);
 }
 
-/* A scan of few elements without options; false if it is not one. */
-static bool scan_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
-                         ech_dtype dtype)
+NOINLINE static bool prepare(ech_op op, ech_dtype dtype, struct echi_scan *s, echi_prepared *state)
 {
     static const ech_scan_options none = { .size = sizeof none };
-    enum { MOST = 1024 };
-    struct echi_scan s = { .shape = ECHI_SCAN_WHOLE,
-                           .in = in,
-                           .out = out,
-                           .n = n,
-                           .rows = 1,
-                           .columns = n,
-                           .dtype = dtype };
-    if (n > MOST || !n || !ctx || !echi_dtype_known(dtype)) return false;
-    const size_t bytes = echi_dtype_bytes(dtype);
-    if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) ||
-        check_shape(ctx, op, &none, &s) != ECH_OK)
-        return false;
-    return operation(ctx->backend)->quick(&s);
+    struct echi_scan made = { .shape = ECHI_SCAN_WHOLE, .rows = 1, .dtype = dtype };
+    return check_shape(NULL, op, &none, &made) == ECH_OK &&
+           echi_prepare(state, s, &made, sizeof made);
 }
 
-ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
-                    const ech_scan_options *options)
+/* The request of a scan without options, arrays and sizes; NULL if there is none. */
+static const struct echi_scan *prepared(ech_op op, ech_dtype dtype)
 {
-    if (!options && scan_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
+    static struct echi_scan requests[ECH_OP_XOR + 1][ECHI_DTYPE_COUNT];
+    static echi_prepared states[ECH_OP_XOR + 1][ECHI_DTYPE_COUNT];
+    if ((unsigned)op > ECH_OP_XOR || !echi_dtype_known(dtype)) return NULL;
+    struct echi_scan *s = &requests[op][dtype];
+    echi_prepared *state = &states[op][dtype];
+    return echi_is_prepared(state) || prepare(op, dtype, s, state) ? s : NULL;
+}
+
+/* A scan of few elements without options; false if it is not one. */
+INLINED bool scan_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                          ech_dtype dtype)
+{
+    enum { MOST = 1024 };
+    if (n - 1 >= MOST) return false;
+    const struct echi_scan *s = prepared(op, dtype);
+    if (!s) return false;
+    const size_t bytes = echi_dtype_bytes(dtype);
+    if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes)) return false;
+    echi_cpu_scan_few(s, in, out, n);
+    return true;
+}
+
+NOINLINE static ech_status scan_any(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                                    ech_dtype dtype, const ech_scan_options *options)
+{
     READ_OPTIONS(ctx, ech_scan_options, options);
     struct echi_scan s = { .shape = ECHI_SCAN_WHOLE,
                            .in = in,
@@ -205,6 +217,13 @@ ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n
     struct echi_call call;
     begin(&call, ctx, &s, options);
     return run(ctx, &s, &call);
+}
+
+ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
+                    const ech_scan_options *options)
+{
+    if (!options && scan_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
+    return scan_any(ctx, op, in, out, n, dtype, options);
 }
 
 ech_status echi_scan_from(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,

@@ -50,6 +50,10 @@ static inline size_t echi_scan_out_bytes(const struct echi_scan *s)
     return s->wide ? 8 : echi_dtype_bytes(s->dtype);
 }
 
+/* cpu/operation.c: a scan of a whole array of n elements, at least 1 and at most 1024.  The arrays
+ * and sizes of the request are not used. */
+void echi_cpu_scan_few(const struct echi_scan *s, const void *in, void *out, size_t n);
+
 /* ech_scan() with these bits in `first`, instead of options->init; for src/dist. */
 ech_status echi_scan_from(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
                           ech_dtype dtype, const ech_scan_options *options, uint64_t first);

@@ -127,8 +127,9 @@ enum { AT_ONCE = 1024 };
 
 /* Sets all fields except the tests to 0: for few elements, this takes less time than to clear the
  * whole struct. */
-static void begin_at_once(struct echi_select *s, enum echi_select_what what, enum echi_select_by by,
-                          const void *in, void *out, uint64_t *count, size_t n)
+INLINED void begin_at_once(struct echi_select *s, enum echi_select_what what,
+                           enum echi_select_by by, const void *in, void *out, uint64_t *count,
+                           size_t n)
 {
     s->what = what;
     s->by = by;
@@ -146,12 +147,13 @@ static void begin_at_once(struct echi_select *s, enum echi_select_what what, enu
     s->element_bytes = s->value_bytes = 0;
 }
 
-static bool run_at_once(const ech_ctx *ctx, const struct echi_select *s)
+INLINED bool run_at_once(const ech_ctx *ctx, const struct echi_select *s)
 {
-    return find(ctx->backend)->quick(s);
+    (void)ctx; /* it is of the CPU */
+    return echi_cpu_select.quick(s);
 }
 
-static bool typed_is_simple(const ech_ctx *ctx, struct echi_select *s, ech_dtype dtype)
+INLINED bool typed_is_simple(const ech_ctx *ctx, struct echi_select *s, ech_dtype dtype)
 {
     if (s->n - 1 >= AT_ONCE || !echi_dtype_known(dtype)) return false;
     const size_t each = echi_dtype_bytes(dtype), bytes = s->n * each;
@@ -164,9 +166,9 @@ static bool typed_is_simple(const ech_ctx *ctx, struct echi_select *s, ech_dtype
                       : echi_call_is_simple(ctx, &in, 1, out, 2);
 }
 
-static bool test_at_once(ech_ctx *ctx, enum echi_select_what what, const void *in, void *out,
-                         uint64_t *count, size_t n, ech_dtype dtype, ech_compare compare,
-                         const void *value)
+INLINED bool test_at_once(ech_ctx *ctx, enum echi_select_what what, const void *in, void *out,
+                          uint64_t *count, size_t n, ech_dtype dtype, ech_compare compare,
+                          const void *value)
 {
     struct echi_select s;
     begin_at_once(&s, what, ECHI_BY_TEST, in, out, count, n);
@@ -175,8 +177,8 @@ static bool test_at_once(ech_ctx *ctx, enum echi_select_what what, const void *i
            run_at_once(ctx, &s);
 }
 
-static bool runs_at_once(const ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
-                         uint64_t *count, size_t n, ech_dtype dtype)
+INLINED bool runs_at_once(const ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                          uint64_t *count, size_t n, ech_dtype dtype)
 {
     struct echi_select s;
     begin_at_once(&s, ECHI_KEEP, ECHI_BY_STARTS, in, out, count, n);
@@ -186,9 +188,9 @@ static bool runs_at_once(const ech_ctx *ctx, const void *in, void *out, uint64_t
     return run_at_once(ctx, &s);
 }
 
-static bool flags_at_once(const ech_ctx *ctx, enum echi_select_what what, const void *in,
-                          const uint8_t *flags, void *out, uint64_t *count, size_t n,
-                          size_t element_bytes)
+INLINED bool flags_at_once(const ech_ctx *ctx, enum echi_select_what what, const void *in,
+                           const uint8_t *flags, void *out, uint64_t *count, size_t n,
+                           size_t element_bytes)
 {
     enum { MOST_BYTES = 16 };
     const size_t bytes = n * element_bytes;
@@ -204,8 +206,8 @@ static bool flags_at_once(const ech_ctx *ctx, enum echi_select_what what, const 
     return run_at_once(ctx, &s);
 }
 
-static bool decode_at_once(const ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
-                           size_t runs, size_t n, size_t element_bytes)
+INLINED bool decode_at_once(const ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
+                            size_t runs, size_t n, size_t element_bytes)
 {
     enum { MOST_N = 1 << 20, MOST_BYTES = 16 };
     const struct echi_span ins[2] = { { in, runs * element_bytes, 1 },
@@ -250,14 +252,31 @@ done:
     return status;
 }
 
+NOINLINE static ech_status checked_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags,
+                                                void *out, uint64_t *count, size_t n,
+                                                size_t element_bytes,
+                                                const ech_select_options *options)
+{
+    READ_OPTIONS(ctx, ech_select_options, options);
+    return by_flags(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes, options);
+}
+
 ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, void *out,
                             uint64_t *count, size_t n, size_t element_bytes,
                             const ech_select_options *options)
 {
     if (!options && flags_at_once(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes))
         return ECH_OK;
+    return checked_select_flags(ctx, in, flags, out, count, n, element_bytes, options);
+}
+
+NOINLINE static ech_status checked_partition_flags(ech_ctx *ctx, const void *in,
+                                                   const uint8_t *flags, void *out, uint64_t *count,
+                                                   size_t n, size_t element_bytes,
+                                                   const ech_select_options *options)
+{
     READ_OPTIONS(ctx, ech_select_options, options);
-    return by_flags(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes, options);
+    return by_flags(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes, options);
 }
 
 ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, void *out,
@@ -266,8 +285,7 @@ ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flag
 {
     if (!options && flags_at_once(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes))
         return ECH_OK;
-    READ_OPTIONS(ctx, ech_select_options, options);
-    return by_flags(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes, options);
+    return checked_partition_flags(ctx, in, flags, out, count, n, element_bytes, options);
 }
 
 /* ---- By a test ---- */
@@ -296,14 +314,30 @@ done:
     return status;
 }
 
+NOINLINE static ech_status checked_select_if(ech_ctx *ctx, ech_compare compare, const void *in,
+                                             void *out, uint64_t *count, size_t n, ech_dtype dtype,
+                                             const void *value, const ech_select_options *options)
+{
+    READ_OPTIONS(ctx, ech_select_options, options);
+    return by_test(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value, options);
+}
+
 ech_status ech_select_if(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
                          uint64_t *count, size_t n, ech_dtype dtype, const void *value,
                          const ech_select_options *options)
 {
     if (!options && test_at_once(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value))
         return ECH_OK;
+    return checked_select_if(ctx, compare, in, out, count, n, dtype, value, options);
+}
+
+NOINLINE static ech_status checked_partition_if(ech_ctx *ctx, ech_compare compare, const void *in,
+                                                void *out, uint64_t *count, size_t n,
+                                                ech_dtype dtype, const void *value,
+                                                const ech_select_options *options)
+{
     READ_OPTIONS(ctx, ech_select_options, options);
-    return by_test(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value, options);
+    return by_test(ctx, ECHI_PARTITION, in, out, count, n, dtype, compare, value, options);
 }
 
 ech_status ech_partition_if(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
@@ -312,8 +346,7 @@ ech_status ech_partition_if(ech_ctx *ctx, ech_compare compare, const void *in, v
 {
     if (!options && test_at_once(ctx, ECHI_PARTITION, in, out, count, n, dtype, compare, value))
         return ECH_OK;
-    READ_OPTIONS(ctx, ech_select_options, options);
-    return by_test(ctx, ECHI_PARTITION, in, out, count, n, dtype, compare, value, options);
+    return checked_partition_if(ctx, compare, in, out, count, n, dtype, value, options);
 }
 
 /* low <= high, with the comparison of C. */
@@ -355,10 +388,10 @@ done:
 
 /* ---- Runs ---- */
 
-ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
-                      ech_dtype dtype, const ech_select_options *options)
+NOINLINE static ech_status checked_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
+                                          size_t n, ech_dtype dtype,
+                                          const ech_select_options *options)
 {
-    if (!options && runs_at_once(ctx, in, out, NULL, count, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -372,6 +405,13 @@ ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, 
     status = run(ctx, &c);
 done:
     return status;
+}
+
+ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
+                      ech_dtype dtype, const ech_select_options *options)
+{
+    if (!options && runs_at_once(ctx, in, out, NULL, count, n, dtype)) return ECH_OK;
+    return checked_unique(ctx, in, out, count, n, dtype, options);
 }
 
 ech_status ech_unique_by_key(ech_ctx *ctx, const void *keys, const void *values, void *keys_out,
@@ -401,11 +441,10 @@ done:
     return status;
 }
 
-ech_status ech_rle_encode(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
-                          uint64_t *count, size_t n, ech_dtype dtype,
-                          const ech_select_options *options)
+NOINLINE static ech_status checked_rle_encode(ech_ctx *ctx, const void *in, void *out,
+                                              uint64_t *lengths, uint64_t *count, size_t n,
+                                              ech_dtype dtype, const ech_select_options *options)
 {
-    if (!options && lengths && runs_at_once(ctx, in, out, lengths, count, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -424,11 +463,19 @@ done:
     return status;
 }
 
-ech_status ech_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
-                          size_t runs, size_t n, size_t element_bytes,
+ech_status ech_rle_encode(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                          uint64_t *count, size_t n, ech_dtype dtype,
                           const ech_select_options *options)
 {
-    if (!options && decode_at_once(ctx, in, lengths, out, runs, n, element_bytes)) return ECH_OK;
+    if (!options && lengths && runs_at_once(ctx, in, out, lengths, count, n, dtype)) return ECH_OK;
+    return checked_rle_encode(ctx, in, out, lengths, count, n, dtype, options);
+}
+
+NOINLINE static ech_status checked_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths,
+                                              void *out, size_t runs, size_t n,
+                                              size_t element_bytes,
+                                              const ech_select_options *options)
+{
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -444,6 +491,14 @@ ech_status ech_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths,
     status = run(ctx, &c);
 done:
     return status;
+}
+
+ech_status ech_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
+                          size_t runs, size_t n, size_t element_bytes,
+                          const ech_select_options *options)
+{
+    if (!options && decode_at_once(ctx, in, lengths, out, runs, n, element_bytes)) return ECH_OK;
+    return checked_rle_decode(ctx, in, lengths, out, runs, n, element_bytes, options);
 }
 
 /* ---- Queries that need no device ---- */

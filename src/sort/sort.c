@@ -10,6 +10,7 @@
  */
 #include "sort/sort.h"
 #include "core/call.h"
+#include "cpu/cpu.h"
 #include "sort/choice.h"
 
 #include <stdlib.h>
@@ -122,57 +123,87 @@ enum {
     MOST_VALUE = 16 /* bytes */
 };
 
-/* A sort of few keys without options; false if it is not one. */
-static bool sort_at_once(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
+/* A sort of AT_ONCE keys or fewer on the CPU, whose arrays are plain. */
+NOINLINE static bool sort_at_once(const void *keys_in, const void *values_in, void *keys_out,
+                                  void *values_out, size_t n, ech_dtype dtype, size_t value_bytes,
+                                  int index_bytes)
 {
-    if (n > AT_ONCE || !n || !echi_dtype_known(dtype)) return false;
-    const size_t bytes = echi_dtype_bytes(dtype);
-    if (!echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) || *ctx->algorithm)
-        return false;
-    const struct echi_sort s = { .keys_in = in,
-                                 .keys_out = out,
+    const bool stable = value_bytes != 0;
+    const int key_bytes = (int)echi_dtype_bytes(dtype);
+    const struct echi_sort s = { .keys_in = keys_in,
+                                 .keys_out = keys_out,
+                                 .values_in = values_in,
+                                 .values_out = values_out,
+                                 .value_bytes = value_bytes,
+                                 .index_bytes = index_bytes,
                                  .n = n,
                                  .dtype = dtype,
-                                 .key_bytes = (int)bytes,
-                                 .end_bit = 8 * (int)bytes,
-                                 .order = echi_order_ascending(dtype, false) };
-    return operation(ctx->backend)->quick(&s);
+                                 .key_bytes = key_bytes,
+                                 .end_bit = 8 * key_bytes,
+                                 .stable = stable,
+                                 .order = echi_order_ascending(dtype, stable) };
+    return echi_cpu_sort.quick(&s);
 }
 
-ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype,
-                    const ech_sort_options *options)
+/* Whether a call without options is one on the CPU, on few keys. */
+INLINED bool is_short(const ech_ctx *ctx, size_t n, ech_dtype dtype)
 {
-    if (!options && sort_at_once(ctx, in, out, n, dtype)) return ECH_OK;
+    return n - 1 < AT_ONCE && echi_dtype_known(dtype) && ctx && !*ctx->algorithm;
+}
+
+INLINED bool keys_at_once(const ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype)
+{
+    const size_t bytes = echi_dtype_bytes(dtype);
+    return is_short(ctx, n, dtype) &&
+           echi_call_is_plain(ctx, in, n * bytes, out, n * bytes, bytes) &&
+           (echi_cpu_sort_few(&echi_orders[0][dtype], in, out, n, bytes) ||
+            sort_at_once(in, NULL, out, NULL, n, dtype, 0, 0));
+}
+
+NOINLINE static ech_status sort_keys(ech_ctx *ctx, const void *in, void *out, size_t n,
+                                     ech_dtype dtype, const ech_sort_options *options)
+{
     READ_OPTIONS(ctx, ech_sort_options, options);
     struct echi_sort s = { .keys_in = in, .keys_out = out, .n = n, .dtype = dtype };
     return run(ctx, options, &s, keys_only);
 }
 
-/* The same as sort_at_once(), and no array of the keys may overlap one of the values. */
-static bool pairs_at_once(ech_ctx *ctx, struct echi_sort *s)
+ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype,
+                    const ech_sort_options *options)
 {
-    if (s->n > AT_ONCE || !s->n || !echi_dtype_known(s->dtype) || !ctx || *ctx->algorithm)
-        return false;
-    const size_t bytes = echi_dtype_bytes(s->dtype), key = s->n * bytes;
-    const size_t value = s->n * s->value_bytes;
-    if (s->value_bytes > MOST_VALUE ||
-        !echi_call_is_plain(ctx, s->keys_in, key, s->keys_out, key, bytes) ||
-        !echi_call_is_plain(ctx, s->values_in, value, s->values_out, value, 1) ||
-        !echi_disjoint(s->keys_out, key, s->values_out, value) ||
-        !echi_disjoint(s->keys_out, key, s->values_in, value) ||
-        !echi_disjoint(s->keys_in, key, s->values_out, value))
-        return false;
-    s->key_bytes = (int)bytes;
-    s->end_bit = 8 * (int)bytes;
-    s->stable = true;
-    s->order = echi_order_ascending(s->dtype, true);
-    return operation(ctx->backend)->quick(s);
+    if (!options && keys_at_once(ctx, in, out, n, dtype)) return ECH_OK;
+    return sort_keys(ctx, in, out, n, dtype, options);
 }
 
-ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in, void *keys_out,
-                          void *values_out, size_t n, ech_dtype dtype, size_t value_bytes,
-                          const ech_sort_options *options)
+/* Whether there is a quicker function for so few keys with values. */
+INLINED bool has_ranks(size_t n)
 {
+    enum { MOST = 24 };
+    return n <= MOST && echi_cpu_isa() == ECHI_AVX512;
+}
+
+/* No array of the keys may overlap one of the values. */
+INLINED bool pairs_at_once(const ech_ctx *ctx, const void *keys_in, const void *values_in,
+                           void *keys_out, void *values_out, size_t n, ech_dtype dtype,
+                           size_t value_bytes)
+{
+    const size_t bytes = echi_dtype_bytes(dtype), key = n * bytes, value = n * value_bytes;
+    return is_short(ctx, n, dtype) && value_bytes - 1 < MOST_VALUE &&
+           echi_call_is_plain(ctx, keys_in, key, keys_out, key, bytes) &&
+           echi_call_is_plain(ctx, values_in, value, values_out, value, 1) &&
+           echi_disjoint(keys_out, key, values_out, value) &&
+           echi_disjoint(keys_out, key, values_in, value) &&
+           echi_disjoint(keys_in, key, values_out, value) &&
+           ((has_ranks(n) && echi_cpu_sort_pairs_few(&echi_orders[1][dtype], keys_in, values_in, n,
+                                                     bytes, value_bytes, keys_out, values_out)) ||
+            sort_at_once(keys_in, values_in, keys_out, values_out, n, dtype, value_bytes, 0));
+}
+
+NOINLINE static ech_status sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in,
+                                      void *keys_out, void *values_out, size_t n, ech_dtype dtype,
+                                      size_t value_bytes, const ech_sort_options *options)
+{
+    READ_OPTIONS(ctx, ech_sort_options, options);
     struct echi_sort s = { .keys_in = keys_in,
                            .keys_out = keys_out,
                            .values_in = values_in,
@@ -180,12 +211,21 @@ ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_
                            .value_bytes = value_bytes,
                            .n = n,
                            .dtype = dtype };
-    if (!options && value_bytes && pairs_at_once(ctx, &s)) return ECH_OK;
-    READ_OPTIONS(ctx, ech_sort_options, options);
     if (value_bytes == 0)
         return echi_fail(ctx, ECH_ERR_ARG,
                          "value_bytes is 0; use ech_sort() for keys without values");
     return run(ctx, options, &s, pairs);
+}
+
+ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in, void *keys_out,
+                          void *values_out, size_t n, ech_dtype dtype, size_t value_bytes,
+                          const ech_sort_options *options)
+{
+    if (!options &&
+        pairs_at_once(ctx, keys_in, values_in, keys_out, values_out, n, dtype, value_bytes))
+        return ECH_OK;
+    return sort_pairs(ctx, keys_in, values_in, keys_out, values_out, n, dtype, value_bytes,
+                      options);
 }
 
 static ech_status argsort_shape(ech_ctx *ctx, size_t n, ech_dtype dtype, ech_dtype index_dtype,
@@ -198,30 +238,24 @@ static ech_status argsort_shape(ech_ctx *ctx, size_t n, ech_dtype dtype, ech_dty
     return echi_check_index(ctx, "index_dtype", index_dtype, "n", n);
 }
 
-/* The same as sort_at_once(). */
-static bool argsort_at_once(ech_ctx *ctx, const void *keys, void *index, size_t n, ech_dtype dtype,
-                            ech_dtype index_dtype)
+INLINED bool positions_at_once(ech_ctx *ctx, const void *keys, void *index, size_t n,
+                               ech_dtype dtype, ech_dtype index_dtype)
 {
-    struct echi_sort s;
-    if (n > AT_ONCE || !n || !echi_dtype_known(dtype) || !ctx || *ctx->algorithm) return false;
-    if (argsort_shape(ctx, n, dtype, index_dtype, &s) != ECH_OK) return false;
-    const size_t bytes = echi_dtype_bytes(dtype),
-                 most = bytes > s.value_bytes ? bytes : s.value_bytes;
-    if (!echi_call_is_plain(ctx, keys, n * bytes, index, n * s.value_bytes, most) || keys == index)
+    if (!is_short(ctx, n, dtype) ||
+        echi_check_index(ctx, "index_dtype", index_dtype, "n", n) != ECH_OK)
         return false;
-    s.keys_in = keys;
-    s.values_out = index;
-    s.key_bytes = (int)bytes;
-    s.end_bit = 8 * (int)bytes;
-    s.stable = true;
-    s.order = echi_order_ascending(dtype, true);
-    return operation(ctx->backend)->quick(&s);
+    const size_t bytes = echi_dtype_bytes(dtype), own = echi_dtype_bytes(index_dtype);
+    const size_t most = bytes > own ? bytes : own;
+    return echi_call_is_plain(ctx, keys, n * bytes, index, n * own, most) && keys != index &&
+           ((has_ranks(n) && echi_cpu_sort_pairs_few(&echi_orders[1][dtype], keys, NULL, n, bytes,
+                                                     own, NULL, index)) ||
+            sort_at_once(keys, NULL, NULL, index, n, dtype, own, (int)own));
 }
 
-ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n, ech_dtype dtype,
-                       ech_dtype index_dtype, const ech_sort_options *options)
+NOINLINE static ech_status sort_positions(ech_ctx *ctx, const void *keys, void *index, size_t n,
+                                          ech_dtype dtype, ech_dtype index_dtype,
+                                          const ech_sort_options *options)
 {
-    if (!options && argsort_at_once(ctx, keys, index, n, dtype, index_dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_sort_options, options);
     struct echi_sort s;
     ech_status status = argsort_shape(ctx, n, dtype, index_dtype, &s);
@@ -229,6 +263,13 @@ ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n, ec
     s.keys_in = keys;
     s.values_out = index;
     return run(ctx, options, &s, argsort);
+}
+
+ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n, ech_dtype dtype,
+                       ech_dtype index_dtype, const ech_sort_options *options)
+{
+    if (!options && positions_at_once(ctx, keys, index, n, dtype, index_dtype)) return ECH_OK;
+    return sort_positions(ctx, keys, index, n, dtype, index_dtype, options);
 }
 
 /* ---- Queries that need no device ---- */

@@ -27,6 +27,17 @@ struct echi_sort {
     size_t room_bytes;      /* the caller's workspace, which may be larger than needed; or 0 */
 };
 
+/* cpu/operation.c: sorts few keys by an order that is a bijection; out may be in.  false: they are
+ * not few, or take less time in another way. */
+bool echi_cpu_sort_few(const struct echi_order *order, const void *in, void *out, size_t n,
+                       size_t key_bytes);
+
+/* The same for keys with values; values: NULL for positions, not values_out.  keys_out: NULL, or
+ * may be keys. */
+bool echi_cpu_sort_pairs_few(const struct echi_order *order, const void *keys, const void *values,
+                             size_t n, size_t key_bytes, size_t value_bytes, void *keys_out,
+                             void *values_out);
+
 /* An argsort, whose sorted keys are not needed. */
 static inline bool echi_sort_discards_keys(const struct echi_sort *s)
 {

@@ -5,6 +5,7 @@
  */
 #include "topk/topk.h"
 #include "core/call.h"
+#include "cpu/cpu.h"
 
 static const struct echi_operation *operation(const struct echi_backend *backend)
 {
@@ -155,9 +156,9 @@ ech_status ech_topk_rows(ech_ctx *ctx, const void *in, void *values, void *indic
 }
 
 /* A selection from few elements without options; false if it is not one. */
-static bool topk_at_once(ech_ctx *ctx, struct echi_topk *t, ech_dtype index_dtype)
+INLINED bool topk_at_once(ech_ctx *ctx, struct echi_topk *t, ech_dtype index_dtype)
 {
-    enum { AT_ONCE = 1024 };
+    enum { AT_ONCE = 1024, FEW = 24 /* are sorted by ranks */ };
     if (t->n > AT_ONCE || t->k - 1 >= t->n || !echi_dtype_known(t->dtype) || !t->values ||
         !t->indices || echi_check_index(ctx, "index_dtype", index_dtype, "n", t->n) != ECH_OK)
         return false;
@@ -166,6 +167,10 @@ static bool topk_at_once(ech_ctx *ctx, struct echi_topk *t, ech_dtype index_dtyp
     const struct echi_span out[2] = { { t->values, t->k * key, key },
                                       { t->indices, t->k * index, index } };
     if (!echi_call_is_simple(ctx, &in, 1, out, 2)) return false;
+    if (t->n <= FEW && echi_cpu_topk_few(t->in, t->values, t->indices, t->n, t->k, t->dtype, index))
+        return true;
+    t->offsets = t->ends = t->counts = NULL;
+    t->algorithm = NULL;
     t->groups = 1;
     t->cols = t->n;
     t->in_strides = (struct echi_strides){ t->n, 1 };
@@ -174,20 +179,33 @@ static bool topk_at_once(ech_ctx *ctx, struct echi_topk *t, ech_dtype index_dtyp
     t->index_bytes = (int)index;
     t->order = echi_order_make(t->dtype, ECH_ORDER_NAN_LAST, true, true);
     t->sorted = true;
-    return operation(ctx->backend)->quick(t);
+    return echi_cpu_topk.quick(t);
+}
+
+NOINLINE static ech_status topk_any(ech_ctx *ctx, const void *in, void *values, void *indices,
+                                    size_t n, size_t k, ech_dtype dtype, ech_dtype index_dtype,
+                                    const ech_topk_options *options)
+{
+    READ_OPTIONS(ctx, ech_topk_options, options);
+    const ech_status status = check_array(ctx, options, n);
+    if (status != ECH_OK) return status;
+    return ech_topk_rows(ctx, in, values, indices, 1, n, k, dtype, index_dtype, options);
 }
 
 ech_status ech_topk(ech_ctx *ctx, const void *in, void *values, void *indices, size_t n, size_t k,
                     ech_dtype dtype, ech_dtype index_dtype, const ech_topk_options *options)
 {
-    struct echi_topk t = {
-        .in = in, .values = values, .indices = indices, .n = n, .k = k, .dtype = dtype
-    };
-    if (!options && topk_at_once(ctx, &t, index_dtype)) return ECH_OK;
-    READ_OPTIONS(ctx, ech_topk_options, options);
-    const ech_status status = check_array(ctx, options, n);
-    if (status != ECH_OK) return status;
-    return ech_topk_rows(ctx, in, values, indices, 1, n, k, dtype, index_dtype, options);
+    struct echi_topk t; /* not initialised: most fields are for other requests */
+    if (!options) {
+        t.in = in;
+        t.values = values;
+        t.indices = indices;
+        t.n = n;
+        t.k = k;
+        t.dtype = dtype;
+        if (topk_at_once(ctx, &t, index_dtype)) return ECH_OK;
+    }
+    return topk_any(ctx, in, values, indices, n, k, dtype, index_dtype, options);
 }
 
 ech_status ech_topk_segments(ech_ctx *ctx, const void *in, const void *offsets, const void *ends,

@@ -31,6 +31,10 @@ struct echi_topk {
     const char *algorithm; /* NULL: the backend chooses */
 };
 
+/* cpu/operation.c: the first k of few elements, sorted; false if it does not write them. */
+bool echi_cpu_topk_few(const void *in, void *values, void *indices, size_t n, size_t k,
+                       ech_dtype dtype, size_t index_bytes);
+
 /* The elements of the longest group, at most. */
 static inline size_t echi_topk_longest(const struct echi_topk *t)
 {

@@ -110,6 +110,7 @@ static bool values_at_once(const ech_ctx *ctx, const void *in, void *values, uin
     const struct echi_span to[2] = { { count, sizeof *count, sizeof *count },
                                      { values, n * bytes, bytes } };
     if (!echi_call_is_simple(ctx, &from, 1, to, 2)) return false;
+    if (echi_cpu_values_few(in, values, count, n, dtype)) return true;
     const struct echi_unique u = { .in = in,
                                    .values = values,
                                    .count = count,
@@ -118,16 +119,14 @@ static bool values_at_once(const ech_ctx *ctx, const void *in, void *values, uin
                                    .key_bytes = (int)bytes,
                                    .order = echi_order_ascending(dtype, true),
                                    .has_values = true };
-    return operation(ctx->backend)->quick(&u);
+    return echi_cpu_unique.quick(&u);
 }
 
-ech_status ech_unique_all(ech_ctx *ctx, const void *in, void *values, void *first, void *inverse,
-                          uint64_t *counts, uint64_t *count, size_t n, ech_dtype dtype,
-                          ech_dtype index_dtype, const ech_unique_options *options)
+NOINLINE static ech_status unique_any(ech_ctx *ctx, const void *in, void *values, void *first,
+                                      void *inverse, uint64_t *counts, uint64_t *count, size_t n,
+                                      ech_dtype dtype, ech_dtype index_dtype,
+                                      const ech_unique_options *options)
 {
-    if (!options && !first && !inverse && !counts &&
-        values_at_once(ctx, in, values, count, n, dtype))
-        return ECH_OK;
     READ_OPTIONS(ctx, ech_unique_options, options);
     struct echi_unique u = { .in = in,
                              .values = values,
@@ -138,6 +137,17 @@ ech_status ech_unique_all(ech_ctx *ctx, const void *in, void *values, void *firs
                              .n = n,
                              .dtype = dtype };
     return run(ctx, options, &u, index_dtype);
+}
+
+ech_status ech_unique_all(ech_ctx *ctx, const void *in, void *values, void *first, void *inverse,
+                          uint64_t *counts, uint64_t *count, size_t n, ech_dtype dtype,
+                          ech_dtype index_dtype, const ech_unique_options *options)
+{
+    if (!options && !first && !inverse && !counts &&
+        values_at_once(ctx, in, values, count, n, dtype))
+        return ECH_OK;
+    return unique_any(ctx, in, values, first, inverse, counts, count, n, dtype, index_dtype,
+                      options);
 }
 
 ech_status ech_mode(ech_ctx *ctx, const void *in, void *value, uint64_t *count, size_t n,

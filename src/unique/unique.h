@@ -26,6 +26,9 @@ struct echi_unique {
     bool has_values, has_first, has_inverse, has_counts;
 };
 
+/* cpu/operation.c: the values of few elements; false if it does not write them. */
+bool echi_cpu_values_few(const void *in, void *values, uint64_t *count, size_t n, ech_dtype dtype);
+
 /* Whether positions are sorted with the keys. */
 static inline bool echi_unique_pairs(const struct echi_unique *u)
 {

@@ -65,11 +65,10 @@ INLINED void gather_several(const char *in, const uint64_t from[SEVERAL], char *
     for (size_t j = 0; j < SEVERAL; j++) memcpy(out + j * size, in + from[j] * size, size);
 }
 
-/* Each part stops at its first index that is too large. */
-INLINED void gather_sized(struct echi_arrange_job *job, size_t begin, size_t end, int index_bytes,
-                          size_t size)
+/* Stops at the first index that is too large, and returns its position; otherwise the end. */
+INLINED void gather_sized(const struct echi_arrange *a, size_t begin, size_t end, size_t *stopped,
+                          int index_bytes, size_t size)
 {
-    const struct echi_arrange *a = job->request;
     const char *in = a->in, *index = a->index;
     char *out = a->out;
     const uint64_t limit = a->limit;
@@ -86,28 +85,32 @@ INLINED void gather_sized(struct echi_arrange_job *job, size_t begin, size_t end
 one_by_one:
     for (; i < end; i++) {
         const uint64_t from = index_at(index, i, index_bytes);
-        if (from >= limit) {
-            report_error(job, i);
-            return;
-        }
+        if (from >= limit) break;
         memcpy(out + i * size, in + from * size, size);
     }
+    *stopped = i;
 }
 
-static void gather_u32(struct echi_arrange_job *job, size_t begin, size_t end)
+static size_t gather_range(const struct echi_arrange *a, size_t begin, size_t end)
 {
-    CALL_BY_SIZE(gather_sized, job->request->element_bytes, job, begin, end, 4)
+    size_t stopped = begin;
+    if (a->index_bytes == 4)
+        CALL_BY_SIZE(gather_sized, a->element_bytes, a, begin, end, &stopped, 4)
+    else
+        CALL_BY_SIZE(gather_sized, a->element_bytes, a, begin, end, &stopped, 8)
+    return stopped;
 }
 
-static void gather_u64(struct echi_arrange_job *job, size_t begin, size_t end)
+static void gather_part(struct echi_arrange_job *job, size_t begin, size_t end)
 {
-    CALL_BY_SIZE(gather_sized, job->request->element_bytes, job, begin, end, 8)
+    const size_t stopped = gather_range(job->request, begin, end);
+    if (stopped != end) report_error(job, stopped);
 }
 
 static void gather(ech_ctx *ctx, struct echi_arrange_job *job)
 {
     const struct echi_arrange *a = job->request;
-    job->run = a->index_bytes == 4 ? gather_u32 : gather_u64;
+    job->run = gather_part;
     echi_arrange_parts(ctx, job, a->n, a->element_bytes);
 }
 
@@ -349,6 +352,8 @@ static ech_status cpu_run(ech_ctx *ctx, const void *request, const void *plan, v
 static bool arrange_at_once(const void *request)
 {
     const struct echi_arrange *a = request;
+    if (a->what == ECHI_GATHER && a->n - 1 < ECHI_AT_ONCE && a->element_bytes <= ECHI_AT_ONCE_BYTES)
+        return gather_range(a, 0, a->n) == a->n;
     struct echi_arrange_job job = { .request = a, .first_bad = UINT64_MAX };
     return a->n <= ECHI_AT_ONCE && a->element_bytes <= ECHI_AT_ONCE_BYTES &&
            run_job(NULL, &job) == ECH_OK; /* a context is needed for threads only */

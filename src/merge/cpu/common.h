@@ -16,6 +16,12 @@ typedef bool echi_merge_keys_function(const struct echi_order *order, const void
                                       const void *b, size_t n_b, void *out);
 extern echi_merge_keys_function *const echi_merge_avx512[9];
 
+enum { ECHI_MERGE_FEW = 64 }; /* keys in all */
+
+/* few_avx512.c: merges few keys, without values; false if there are too many.  If an input is not
+ * sorted, the result is undefined, but within out. */
+bool echi_merge_few_avx512(const struct echi_merge *m);
+
 /* Merges elements i * MERGE_PART ... of the result, at most MERGE_PART. */
 void echi_merge_part(const struct echi_merge *m, size_t i);
 

@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "core/backend.h"
+#include "core/call.h"
 #include "cpu/cpu.h"
 #include "cpu/vector.h"
 #include "merge/cpu/common.h"
@@ -177,17 +177,30 @@ static bool sort_few(const struct echi_merge *m)
     return echi_cpu_sort.quick(&sort);
 }
 
+/* The same for more keys, or with values. */
+NOINLINE static bool merge_several(const struct echi_merge *m)
+{
+    const struct part whole = { { 0, 0 }, { m->n[0], m->n[1] } };
+    if (m->algorithm || m->n[0] > AT_ONCE || m->n[1] > AT_ONCE - m->n[0]) return false;
+    if (m->value_bytes) {
+        unsigned char from_b[AT_ONCE];
+        merge_keys(m, &whole, from_b);
+        move_values(m, &whole, from_b);
+    } else if (!widths[m->key_bytes].concatenate(m, &whole, NULL) && !sort_few(m)) {
+        merge_keys(m, &whole, NULL);
+    }
+    return true;
+}
+
 static bool merge_at_once(const void *request)
 {
     const struct echi_merge *m = request;
-    const struct part whole = { { 0, 0 }, { m->n[0], m->n[1] } };
-    unsigned char from_b[AT_ONCE];
-    if (m->algorithm || m->n[0] > AT_ONCE || m->n[1] > AT_ONCE - m->n[0]) return false;
-    if (!m->value_bytes && (widths[m->key_bytes].concatenate(m, &whole, NULL) || sort_few(m)))
+#ifdef ECHI_CPU_X86
+    if (!m->algorithm && !m->value_bytes && m->n[0] + m->n[1] <= ECHI_MERGE_FEW &&
+        echi_cpu_isa() == ECHI_AVX512 && echi_merge_few_avx512(m))
         return true;
-    merge_keys(m, &whole, m->value_bytes ? from_b : NULL);
-    if (m->value_bytes) move_values(m, &whole, from_b);
-    return true;
+#endif
+    return merge_several(m);
 }
 
 static ech_status check_algorithm(const void *request, void *plan, size_t *work_bytes)

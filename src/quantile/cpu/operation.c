@@ -162,18 +162,47 @@ static uint64_t bits_of(const struct echi_quantile *s, uint64_t key)
     return quantile_bits_of_key(&s->order, s->key_bytes, nan, key);
 }
 
-/* Writes a number of 1, 2, 4 or 8 bytes. */
+/* Reads or writes a number of 1, 2, 4 or 8 bytes. */
+static uint64_t read_bits(const void *from, size_t bytes)
+{
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    switch (bytes) {
+    case 1:
+        memcpy(&u8, from, sizeof u8);
+        return u8;
+    case 2:
+        memcpy(&u16, from, sizeof u16);
+        return u16;
+    case 4:
+        memcpy(&u32, from, sizeof u32);
+        return u32;
+    default:
+        memcpy(&u64, from, sizeof u64);
+        return u64;
+    }
+}
+
 static void write_bits(void *to, size_t bytes, uint64_t u)
 {
     const uint8_t u8 = (uint8_t)u;
     const uint16_t u16 = (uint16_t)u;
     const uint32_t u32 = (uint32_t)u;
-    memcpy(to,
-           bytes == 1   ? (const void *)&u8
-           : bytes == 2 ? (const void *)&u16
-           : bytes == 4 ? (const void *)&u32
-                        : (const void *)&u,
-           bytes);
+    switch (bytes) {
+    case 1:
+        memcpy(to, &u8, sizeof u8);
+        break;
+    case 2:
+        memcpy(to, &u16, sizeof u16);
+        break;
+    case 4:
+        memcpy(to, &u32, sizeof u32);
+        break;
+    default:
+        memcpy(to, &u, sizeof u);
+    }
 }
 
 static void write_element(struct echi_quantile_job *job)
@@ -279,16 +308,21 @@ static const struct echi_quantile_isa *isa_of_machine(void)
     return &echi_quantile_portable;
 }
 
+static const struct echi_quantile_width *width_of_machine(int width, bool moves)
+{
+#ifdef ECHI_CPU_X86
+    if (moves && width < 2 && echi_cpu_isa() == ECHI_AVX512 && echi_cpu_has_vbmi2())
+        return echi_quantile_vbmi2.widths[width];
+#endif
+    return isa_of_machine()->widths[width];
+}
+
 /* The kernels for keys of 2^width bytes. */
 static struct echi_quantile_width kernels_of_machine(int width)
 {
-    struct echi_quantile_width kernels = *isa_of_machine()->widths[width];
-#ifdef ECHI_CPU_X86
-    if (width < 2 && echi_cpu_isa() == ECHI_AVX512 && echi_cpu_has_vbmi2()) {
-        kernels.sift = echi_quantile_vbmi2.widths[width]->sift;
-        kernels.move = echi_quantile_vbmi2.widths[width]->move;
-    }
-#endif
+    struct echi_quantile_width kernels = *width_of_machine(width, false);
+    kernels.sift = width_of_machine(width, true)->sift;
+    kernels.move = width_of_machine(width, true)->move;
     return kernels;
 }
 
@@ -324,6 +358,59 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
         echi_quantile_partition(&job);
 done:
     return status;
+}
+
+enum {
+    FEW = 512,           /* elements */
+    SAMPLED_BYTES = 1280 /* so many bytes are sorted in less time than a sample takes */
+};
+
+/* Finds the encoded key of a rank of few elements: one pass lists the keys between two keys of a
+ * sample, and the list is sorted.  false: the element is not between them. */
+static bool find_few(const struct echi_order *order, const void *in, size_t n, size_t rank,
+                     size_t bytes, uint64_t *key)
+{
+    enum { SAMPLE = 32, SIDE = 6 };
+    const int w = echi_bit_length(bytes) - 1;
+    const struct echi_order *plain = &echi_topk_encoded;
+    _Alignas(64) uint64_t sample[SAMPLE], list[FEW + 64];
+    uint64_t counts[4] = { 0 };
+    echi_topk_isa_of_machine()->widths[w]->sample(order, in, 1, n, sample, SAMPLE);
+    if (!echi_cpu_sort_few(plain, sample, sample, SAMPLE, bytes)) return false;
+    const size_t middle = rank * SAMPLE / n, low = middle < SIDE ? 0 : middle - SIDE;
+    const size_t high = echi_min(middle + SIDE, SAMPLE - 1);
+    const char *keys = (const char *)sample;
+    const struct echi_quantile_pivots pivots = { read_bits(keys + low * bytes, bytes),
+                                                 read_bits(keys + high * bytes, bytes), true };
+    const size_t listed = width_of_machine(w, true)->sift(order, in, n, &pivots, list, counts);
+    if (rank >= counts[1] && rank < counts[2]) {
+        if (!echi_cpu_sort_few(plain, list, list, listed, bytes)) return false;
+        *key = read_bits((const char *)list + (rank - counts[1]) * bytes, bytes);
+        return true;
+    }
+    const bool is_low = rank >= counts[0] && rank < counts[1];
+    *key = is_low ? pivots.low : pivots.high;
+    return is_low || (rank >= counts[2] && rank < counts[3]);
+}
+
+bool echi_cpu_element_few(const void *in, void *value, size_t n, size_t rank, ech_dtype dtype)
+{
+    const struct echi_order *apart = &echi_orders[0][dtype], *merged = &echi_orders[1][dtype];
+    const size_t bytes = echi_dtype_bytes(dtype);
+    _Alignas(64) char sorted[8 * FEW];
+    uint64_t u, e;
+    if (n > FEW) return false;
+    if (n * bytes >= SAMPLED_BYTES && find_few(merged, in, n, rank, bytes, &e)) {
+        u = quantile_bits_of_key(merged, (int)bytes, 0, e);
+    } else {
+        if (!echi_cpu_sort_few(apart, in, sorted, n, bytes)) return false;
+        u = read_bits(sorted + rank * bytes, bytes);
+        e = merged->float_mask ? echi_order_encode(merged, (int)bytes, u) : u;
+    }
+    if (merged->float_mask && (e == merged->zero + 1 || e == merged->last))
+        return false; /* equal elements of 0 or NaN may have different bits */
+    write_bits(value, bytes, u);
+    return true;
 }
 
 /* An element or quantiles of few elements, which are sorted. */

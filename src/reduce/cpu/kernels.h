@@ -72,6 +72,16 @@ INLINE f64_vector distances_of_integers(const uint64_t *x, uint64_t k, uint64_t 
     return (high_half(v) - high_half(from)) + (low_half(v) - low_half(from));
 }
 
+/* Copies by fields: a load of a field and its padding waits for the store of the field. */
+INLINE void store_moments(struct echi_moments *to, const struct echi_moments *from)
+{
+    to->n = from->n;
+    to->offset = from->offset;
+    to->m2 = from->m2;
+    to->center = from->center;
+    to->scale = from->scale;
+}
+
 /* The sum of adjacent lanes, then of adjacent pairs, ... */
 static double fold_lanes(double *lane, int count)
 {

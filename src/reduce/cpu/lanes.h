@@ -468,9 +468,11 @@ static void NAME(variance)(const struct echi_reduce_rule *rule, const void *in, 
 {
     const ELEM *x = (const ELEM *)in;
     (void)b;
-    for (size_t row = 0; row < rows; row++, x += n)
-        value[row].moments =
+    for (size_t row = 0; row < rows; row++, x += n) {
+        const struct echi_moments m =
             rule->ignore ? NAME(moments)(rule, x, n, true) : NAME(moments)(rule, x, n, false);
+        store_moments(&value[row].moments, &m);
+    }
 }
 #undef CENTER
 #undef DISTANCE

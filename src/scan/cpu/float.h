@@ -5,8 +5,9 @@
  *   IN     f32, f64: the type of the computation
  *   TO     f16, bf16, f32, f64: the type of the results
  *   TURN   1 for 16-bit floats in f32: half.h
+ *   SAME   1 if the three types are equal
  *
- * (All four are undefined at the end.) A line is 32 vectors of 16 bytes, of WIDTH elements each.
+ * (All five are undefined at the end.) A line is 32 vectors of 16 bytes, of WIDTH elements each.
  * In registers it is transposed, block by block, so that SIMD instructions process W vectors at
  * once:
  *
@@ -73,12 +74,10 @@ static inline uint64_t NAME(bits)(WORK x)
 #if !(TURN && VECTOR_BYTES > 16)
 /* ---- One block ---- */
 
-/* Computes u for the block at in. */
-INLINE void NAME(rise)(const RAW *in, VEC u[WIDTH], bool product, bool ignore)
+/* Computes u for a block that has been loaded. */
+INLINE void NAME(rise_loaded)(VEC u[WIDTH], bool product, bool ignore)
 {
-    const size_t apart = BLOCK / 2, each = SCAN_APART ? W / 2 : W;
     VEC r[WIDTH];
-    UNROLLED(j, WIDTH) u[j] = GET(in + (size_t)j * each, apart);
     if (ignore) UNROLLED(j, WIDTH) u[j] = KEEP(u[j], (MASK)(u[j] == u[j]), NEUTRAL(product));
     UNROLLED(stage, WIDTH == 2 ? 1 : WIDTH == 4 ? 2 : 3)
     {
@@ -90,14 +89,21 @@ INLINE void NAME(rise)(const RAW *in, VEC u[WIDTH], bool product, bool ignore)
         UNROLLED(j, WIDTH) u[j] = r[j];
     }
     UNROLLED(j, WIDTH - 1) u[j + 1] = OP(product, u[j], u[j + 1]);
+}
+
+/* Computes u for the block at in. */
+INLINE void NAME(rise)(const RAW *in, VEC u[WIDTH], bool product, bool ignore)
+{
+    const size_t apart = BLOCK / 2, each = SCAN_APART ? W / 2 : W;
+    UNROLLED(j, WIDTH) u[j] = GET(in + (size_t)j * each, apart);
+    NAME(rise_loaded)(u, product, ignore);
     (void)apart;
 }
 
-/* Writes the results of a block, given the prefix of each of its vectors. */
-INLINE void NAME(fall)(OUT *out, const VEC u[WIDTH], VEC base, bool product, bool exclusive)
+/* Computes the results of a block, given the prefix of each of its vectors. */
+INLINE void NAME(results)(VEC x[WIDTH], const VEC u[WIDTH], VEC base, bool product, bool exclusive)
 {
-    const size_t apart = BLOCK / 2, each = SCAN_APART ? W / 2 : W;
-    VEC x[WIDTH], r[WIDTH];
+    VEC r[WIDTH];
     x[0] = base;
     if (exclusive)
         UNROLLED(j, WIDTH - 1) x[j + 1] = OP(product, base, u[j]);
@@ -112,6 +118,14 @@ INLINE void NAME(fall)(OUT *out, const VEC u[WIDTH], VEC base, bool product, boo
         }
         UNROLLED(j, WIDTH) x[j] = r[j];
     }
+}
+
+/* Writes them. */
+INLINE void NAME(fall)(OUT *out, const VEC u[WIDTH], VEC base, bool product, bool exclusive)
+{
+    const size_t apart = BLOCK / 2, each = SCAN_APART ? W / 2 : W;
+    VEC x[WIDTH];
+    NAME(results)(x, u, base, product, exclusive);
     UNROLLED(j, WIDTH) PUT(out + (size_t)j * each, apart, x[j]);
 }
 
@@ -195,12 +209,11 @@ INLINE void NAME(step)(VEC t[BLOCKS], const int blocks, int s, bool product)
     }
 }
 
-/* Writes the results of the first blocks of a line, and returns their total. */
-INLINE WORK NAME(line)(const RAW *in, OUT *out, const int blocks, WORK before, bool product,
-                       bool exclusive, bool ignore)
+/* Computes the prefixes of the vectors from their totals t, which become those of the line up to
+ * the ends of the vectors. */
+INLINE void NAME(prefixes)(VEC t[BLOCKS], VEC base[BLOCKS], const int blocks, WORK before,
+                           bool product)
 {
-    VEC u[BLOCKS][WIDTH], t[BLOCKS], base[BLOCKS];
-    NAME(rise_all)(in, u, t, blocks, product, ignore);
     NAME(step)(t, blocks, 1, product);
     NAME(step)(t, blocks, 2, product);
     NAME(step)(t, blocks, 4, product);
@@ -211,9 +224,53 @@ INLINE WORK NAME(line)(const RAW *in, OUT *out, const int blocks, WORK before, b
         const VEC last = UP(b ? t[b - 1] : NEUTRAL(product), t[b], 1);
         base[b] = OP(product, NEUTRAL(false) + before, last);
     }
+}
+
+/* Writes the results of the first blocks of a line, and returns their total. */
+INLINE WORK NAME(line)(const RAW *in, OUT *out, const int blocks, WORK before, bool product,
+                       bool exclusive, bool ignore)
+{
+    VEC u[BLOCKS][WIDTH], t[BLOCKS], base[BLOCKS];
+    NAME(rise_all)(in, u, t, blocks, product, ignore);
+    NAME(prefixes)(t, base, blocks, before, product);
     NAME(fall_all)(out, u, base, blocks, product, exclusive);
     return t[blocks - 1][W - 1];
 }
+
+#if SAME && defined(__AVX512F__)
+/* The same for sums of a part of a line whose last block has fewer elements: the first `count`.
+ * Other elements are not accessed, and do not reach the stack. */
+INLINE WORK NAME(part_of_line)(const RAW *in, OUT *out, size_t count, const int blocks, WORK before)
+{
+    VEC u[BLOCKS][WIDTH], t[BLOCKS], base[BLOCKS];
+    UNROLLED(b, blocks)
+    {
+        UNROLLED(j, WIDTH)
+        u[b][j] = (VEC)loaded_part(in, (size_t)(b * BLOCK + j * W), count, sizeof(RAW));
+        NAME(rise_loaded)(u[b], false, false);
+        t[b] = u[b][WIDTH - 1];
+    }
+    NAME(prefixes)(t, base, blocks, before, false);
+    UNROLLED(b, blocks)
+    {
+        VEC x[WIDTH];
+        NAME(results)(x, u[b], base[b], false, false);
+        UNROLLED(j, WIDTH)
+        store_part(out, (size_t)(b * BLOCK + j * W), count, sizeof(OUT),
+                   (i64_vector)JOINED(one_nan_, IN)(x[j]));
+    }
+    return t[blocks - 1][W - 1];
+}
+
+/* Sums of fewer elements than a line. */
+static WORK NAME(few)(const RAW *in, OUT *out, size_t count, WORK before)
+{
+    if (count <= BLOCK) return NAME(part_of_line)(in, out, count, 1, before);
+    if (BLOCKS > 2 && count <= 2 * BLOCK) return NAME(part_of_line)(in, out, count, 2, before);
+    if (BLOCKS > 3 && count <= 3 * BLOCK) return NAME(part_of_line)(in, out, count, 3, before);
+    return NAME(part_of_line)(in, out, count, BLOCKS, before);
+}
+#endif
 
 /* Copies the `count` elements from position at on, in the order of positions, and pads with zeros
  * to a line, or to the first blocks. */
@@ -255,6 +312,13 @@ INLINE struct scan_total NAME(plain)(const struct scan_row *row, size_t at, size
         RAW line[LINE];
         OUT results[LINE];
         const bool direct = !backward && here == LINE;
+#if SAME && defined(__AVX512F__)
+        if (!direct && !backward && !exclusive && !ignore && !product) {
+            const WORK total = NAME(few)((const RAW *)row->in + at + i, out + i, here, base);
+            prefix = OP(product, prefix, total);
+            break;
+        }
+#endif
         const RAW *from = direct ? (const RAW *)row->in + at + i : line;
         const bool few = !direct && here <= FEWEST * BLOCK;
         if (!direct) NAME(gather)(row, at + i, here, line, few ? FEWEST * BLOCK : LINE);
@@ -361,3 +425,4 @@ static uint64_t NAME(combine)(const struct echi_scan *s, uint64_t a, uint64_t b)
 #undef IN
 #undef TO
 #undef TURN
+#undef SAME

@@ -53,42 +53,49 @@
 #define IN   f32
 #define TO   f16
 #define TURN 1
+#define SAME 0
 #include "scan/cpu/float.h"
 
 #define FROM bf16
 #define IN   f32
 #define TO   bf16
 #define TURN 1
+#define SAME 0
 #include "scan/cpu/float.h"
 
 #define FROM f32
 #define IN   f32
 #define TO   f32
 #define TURN 0
+#define SAME 1
 #include "scan/cpu/float.h"
 
 #define FROM f64
 #define IN   f64
 #define TO   f64
 #define TURN 0
+#define SAME 1
 #include "scan/cpu/float.h"
 
 #define FROM f16
 #define IN   f64
 #define TO   f64
 #define TURN 0
+#define SAME 0
 #include "scan/cpu/float.h"
 
 #define FROM bf16
 #define IN   f64
 #define TO   f64
 #define TURN 0
+#define SAME 0
 #include "scan/cpu/float.h"
 
 #define FROM f32
 #define IN   f64
 #define TO   f64
 #define TURN 0
+#define SAME 0
 #include "scan/cpu/float.h"
 
 const struct scan_kernels SCAN_TABLE[SCAN_KINDS] = {

@@ -418,16 +418,19 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
+void echi_cpu_scan_few(const struct echi_scan *s, const void *in, void *out, size_t n)
+{
+    const struct scan_row row = { .s = s, .in = in, .out = out, .to = out, .n = n, .end = n };
+    kernels_of(s)->scan(&row, 0, n, s->first);
+}
+
 /* A scan of one tile. */
 static bool scan_at_once(const void *request)
 {
     enum { AT_ONCE = 1024 };
     const struct echi_scan *s = request;
     if (s->n > AT_ONCE || s->shape != ECHI_SCAN_WHOLE) return false;
-    const struct scan_row row = {
-        .s = s, .in = s->in, .out = s->out, .to = s->out, .n = s->n, .end = s->n
-    };
-    if (s->n) kernels_of(s)->scan(&row, 0, s->n, s->first);
+    if (s->n) echi_cpu_scan_few(s, s->in, s->out, s->n);
     return true;
 }
 

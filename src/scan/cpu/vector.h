@@ -521,6 +521,32 @@ INLINE void put_f16(uint16_t *x, size_t apart, f32_vector v)
  *
  * By whole vectors, which the processor forwards from stores to the loads of the same vectors. */
 
+#ifdef __AVX512F__
+/* The elements of a vector from number `at` on that are among the first `count`, of 4 or 8 bytes;
+ * the others are 0.  Without any, memory is not accessed: a masked access that fails takes long. */
+INLINE i64_vector loaded_part(const void *in, size_t at, size_t count, size_t bytes)
+{
+    const char *from = (const char *)in + at * bytes;
+    if (count <= at) return (i64_vector){ 0 };
+    if (count - at >= VECTOR_BYTES / bytes) return (i64_vector)_mm512_loadu_si512(from);
+    const unsigned there = _bzhi_u32(~0u, (unsigned)(count - at));
+    return (i64_vector)(bytes == 8 ? _mm512_maskz_loadu_epi64((__mmask8)there, from)
+                                   : _mm512_maskz_loadu_epi32((__mmask16)there, from));
+}
+
+INLINE void store_part(void *out, size_t at, size_t count, size_t bytes, i64_vector v)
+{
+    char *to = (char *)out + at * bytes;
+    if (count <= at) return;
+    const unsigned there =
+        count - at >= VECTOR_BYTES / bytes ? 0xffff : _bzhi_u32(~0u, (unsigned)(count - at));
+    if (bytes == 8)
+        _mm512_mask_storeu_epi64(to, (__mmask8)there, (__m512i)v);
+    else
+        _mm512_mask_storeu_epi32(to, (__mmask16)there, (__m512i)v);
+}
+#endif
+
 /* Copies `bytes` bytes and pads with zeros to `padded`, a multiple of a vector. */
 INLINE void copy_padded(void *to, const void *from, size_t bytes, size_t padded)
 {

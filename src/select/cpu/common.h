@@ -31,6 +31,10 @@ struct echi_select_width {
     /* Packs the selected elements, without writing past them; in and out need no alignment. */
     void (*keep)(void *out, const void *in, const uint64_t *bits, size_t n);
 
+    /* A selection of at most 64 elements that keeps or partitions them, with or without lengths,
+     * but without positions and values; not by packed flags. */
+    void (*few)(const struct echi_select *s);
+
     /* Packs the elements whose byte is not 0, or with invert is 0, and returns their number.  out
      * has room for n elements, a multiple of 64; those after the packed ones may be overwritten. */
     size_t (*keep_flagged)(void *out, const void *in, const uint8_t *flags, size_t n, bool invert);

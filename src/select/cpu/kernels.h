@@ -114,6 +114,35 @@ static uint64_t *keep_lengths(uint64_t *out, uint64_t *before, uint64_t at, cons
 
 #endif
 
+/* ---- Few elements ---- */
+
+/* The lengths of the runs of n elements, at most 64, that begin at the bits of kept, which has
+ * bit 0. */
+static inline void lengths_of_few(uint64_t *to, uint64_t kept, size_t n)
+{
+#ifdef __AVX512BW__
+    if (n <= 16) { /* the last element of each run minus the first, plus 1 */
+        const __m512i places =
+            _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        const uint64_t ends = kept >> 1 | (uint64_t)1 << (n - 1);
+        const __m512i first = _mm512_maskz_compress_epi32((__mmask16)kept, places);
+        const __m512i last = _mm512_maskz_compress_epi32((__mmask16)ends, places);
+        const __m512i lengths =
+            _mm512_add_epi32(_mm512_sub_epi32(last, first), _mm512_set1_epi32(1));
+        const uint64_t stored = bits_below((size_t)__builtin_popcountll(kept));
+        _mm512_mask_storeu_epi64(to, (__mmask8)stored,
+                                 _mm512_cvtepu32_epi64(_mm512_castsi512_si256(lengths)));
+        if (stored >> 8)
+            _mm512_mask_storeu_epi64(to + 8, (__mmask8)(stored >> 8),
+                                     _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(lengths, 1)));
+        return;
+    }
+#endif
+    const uint64_t last = 63 - (uint64_t)__builtin_clzll(kept);
+    distances_some(to, 0, 0, kept & (kept - 1));
+    to[__builtin_popcountll(kept) - 1] = n - last;
+}
+
 /* ---- Widths ---- */
 
 #ifdef __AVX2__

@@ -355,51 +355,14 @@ static ech_status select_run(ech_ctx *ctx, const void *request, const void *plan
     return ECH_OK;
 }
 
-/* Fewer than 64 elements, kept or partitioned: their bits are one word. Returns false for other
- * selections. */
-static bool select_few(const struct job *job)
-{
-    const struct echi_select *s = job->s;
-    const size_t n = s->n;
-    if (n >= 64 || s->what > ECHI_PARTITION || !s->out || !job->width || s->values_out || s->starts)
-        return false;
-    uint64_t kept;
-    if (s->by == ECHI_BY_BYTES)
-        job->isa->flags(s->flags, n, &kept);
-    else if (s->by == ECHI_BY_TEST)
-        job->width->test(&s->test[0], s->in, n, &kept);
-    else if (s->by == ECHI_BY_STARTS)
-        job->width->starts(&s->test[0].order, s->in, n, true, &kept);
-    else
-        return false;
-    const uint64_t all = ((uint64_t)1 << n) - 1;
-    if (s->invert) kept = ~kept & all;
-    const uint64_t others = ~kept & all;
-    const size_t count = job->isa->count(&kept, n); /* this file has no instruction for it */
-    *s->count = count;
-    job->width->keep(s->out, s->in, &kept, n);
-    if (s->what == ECHI_PARTITION)
-        job->width->keep((char *)s->out + count * s->element_bytes, s->in, &others, n);
-    if (s->lengths) {
-        uint64_t begin = 0; /* of the first run */
-        kept &= kept - 1;
-        uint64_t *last = job->isa->keep_lengths(s->lengths, &begin, 0, &kept, n);
-        *last = n - begin;
-    }
-    return true;
-}
-
 /* A selection of one block: the places of the elements of each kind are known before they are
  * written. */
-static bool select_at_once(const void *request)
+static __attribute__((noinline)) bool select_block(const struct echi_select *s)
 {
-    const struct echi_select *s = request;
-    if (s->what == ECHI_DECODE) return echi_cpu_decode_at_once(s);
     if (s->n > ECHI_SELECT_BLOCK || !s->n) return false;
     uint64_t bits[WAYS][ECHI_SELECT_WORDS];
     struct job job = { .s = s, .isa = echi_select_isa_of_machine() };
     job.width = echi_select_width_of_machine(s->element_bytes);
-    if (select_few(&job)) return true;
     if (only_flagged(&job)) {
         *s->count = keep_flagged(&job);
         return true;
@@ -419,6 +382,19 @@ static bool select_at_once(const void *request)
         add_lengths(&job, &lengths, 0, s->n, bits[0]);
         *lengths.next = s->n - lengths.begin;
     }
+    return true;
+}
+
+static bool select_at_once(const void *request)
+{
+    const struct echi_select *s = request;
+    if (s->what == ECHI_DECODE) return echi_cpu_decode_at_once(s);
+    if (s->n - 1 >= 64 || s->what > ECHI_PARTITION || s->by == ECHI_BY_BITS || !s->out ||
+        s->values_out || s->starts)
+        return select_block(s);
+    const struct echi_select_width *width = echi_select_width_of_machine(s->element_bytes);
+    if (!width) return select_block(s);
+    width->few(s);
     return true;
 }
 

@@ -45,7 +45,7 @@ static inline void NAME(test_vectors)(const struct echi_predicate *p, const KEY 
     }
 }
 
-/* Tests n elements, fewer than 64. */
+/* Tests n elements, at most 64. */
 static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY *x, size_t n,
                                        bool plain)
 {
@@ -54,32 +54,52 @@ static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY
     const __m512i span = NAME(all)((KEY)p->span);
     uint64_t passes = 0;
     for (size_t k = 0; k < n; k += LANES) {
-        const __m512i v = NAME(loaded)(low_bits(n - k), x + k);
+        const __m512i v = NAME(loaded)(bits_below(n - k), x + k);
         const __m512i e = _mm512_and_si512(NAME(merged_vector)(&p->order, v, plain), mask);
         passes |= NAME(not_above)(NAME(minus)(e, low), span) << k;
     }
-    return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & low_bits(n);
+    return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & bits_below(n);
 }
 
-/* Which of n elements, at most 64, differ from the previous one in their bits, and which are a
- * float 0 or NaN. */
+/* The elements before those of a vector; `before` is the previous vector.  From registers, because
+ * elements that have just been written cannot be loaded across the ends of their stores. */
+static inline __m512i NAME(previous)(__m512i v, __m512i before)
+{
+    return _mm512_alignr_epi8(v, _mm512_alignr_epi64(v, before, 6), 16 - sizeof(KEY));
+}
+
+/* Which of n elements, at most 64, differ from the previous one in their bits. */
+static inline uint64_t NAME(rest_unequal)(const KEY *own, size_t n, bool first)
+{
+    enum { LANES = 64 / sizeof(KEY) };
+    __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
+    uint64_t bits = 0;
+    for (size_t k = 0; k < n; k += LANES) {
+        const __m512i v = NAME(loaded)(bits_below(n - k), own + k);
+        bits |= NAME(unequal)(v, NAME(previous)(v, before)) << k;
+        before = v;
+    }
+    return bits & bits_below(n);
+}
+
+/* The same, and which are a float 0 or NaN. */
 static inline uint64_t NAME(rest_differing)(const KEY *own, size_t n, bool first, uint64_t *special)
 {
     enum { LANES = 64 / sizeof(KEY) };
     const KEY from = sizeof(KEY) == 8   ? (KEY)0xffe0000000000000
                      : sizeof(KEY) == 4 ? (KEY)0xff000000
                                         : (KEY)0xf800; /* as zeros_and_nans_u16 ... */
-    uint64_t bits = 0, past = first;                   /* the lane before the array */
+    __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
+    uint64_t bits = 0;
     *special = 0;
-    for (size_t k = 0; k < n; k += LANES, past = 0) {
-        const uint64_t there = low_bits(n - k);
-        const __m512i v = NAME(loaded)(there, own + k);
-        const __m512i w = NAME(loaded)(there & ~past, own + k - 1);
+    for (size_t k = 0; k < n; k += LANES) {
+        const __m512i v = NAME(loaded)(bits_below(n - k), own + k);
         const __m512i twice = NAME(minus)(v, NAME(minus)(NAME(all)(1), v)); /* minus 1 */
-        bits |= NAME(unequal)(v, w) << k;
+        bits |= NAME(unequal)(v, NAME(previous)(v, before)) << k;
         *special |= NAME(not_above)(NAME(all)(from), twice) << k;
+        before = v;
     }
-    return bits;
+    return bits & bits_below(n);
 }
 
 /* Which of n elements, at most 64, differ from the previous one. */
@@ -87,18 +107,20 @@ static inline uint64_t NAME(rest_starts)(const struct echi_order *o, const KEY *
                                          bool first)
 {
     enum { LANES = 64 / sizeof(KEY) };
-    uint64_t special, bits = NAME(rest_differing)(own, n, first, &special), past = first;
-    const uint64_t before = special << 1 | !first;
-    if (!o->float_mask || (bits & special & before) == 0) return bits | first;
-    bits = first;
-    for (size_t k = 0; k < n; k += LANES, past = 0) {
-        const uint64_t there = low_bits(n - k);
-        const __m512i v = NAME(loaded)(there, own + k);
-        const __m512i w = NAME(loaded)(there & ~past, own + k - 1);
-        bits |= NAME(unequal)(NAME(merged_vector)(o, v, false), NAME(merged_vector)(o, w, false))
+    uint64_t special;
+    if (!o->float_mask) return NAME(rest_unequal)(own, n, first) | first;
+    uint64_t bits = NAME(rest_differing)(own, n, first, &special);
+    if ((bits & special & (special << 1 | !first)) == 0) return bits | first;
+    __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
+    bits = 0;
+    for (size_t k = 0; k < n; k += LANES) {
+        const __m512i v = NAME(loaded)(bits_below(n - k), own + k);
+        bits |= NAME(unequal)(NAME(merged_vector)(o, v, false),
+                              NAME(merged_vector)(o, NAME(previous)(v, before), false))
                 << k;
+        before = v;
     }
-    return bits;
+    return (bits & bits_below(n)) | first;
 }
 #endif
 
@@ -211,6 +233,39 @@ static void NAME(keep)(void *out, const void *in, const uint64_t *bits, size_t n
     }
 }
 
+/* Which of at most 64 elements are selected. */
+static inline uint64_t NAME(few_bits)(const struct echi_select *s, size_t n)
+{
+    const KEY *x = s->in;
+    if (s->by == ECHI_BY_BYTES) return bits_of_bytes(s->flags, n);
+#ifdef __AVX512BW__
+    const struct echi_predicate *p = &s->test[0];
+    if (s->by == ECHI_BY_STARTS) return NAME(rest_starts)(&p->order, x, n, true);
+    return p->order.float_mask ? NAME(test_rest)(p, x, n, false) : NAME(test_rest)(p, x, n, true);
+#else
+    uint64_t bits;
+    if (s->by == ECHI_BY_TEST)
+        NAME(test)(&s->test[0], x, n, &bits);
+    else
+        NAME(starts)(&s->test[0].order, x, n, true, &bits);
+    return bits;
+#endif
+}
+
+static void NAME(few)(const struct echi_select *s)
+{
+    const size_t n = s->n;
+    const char *in = s->in;
+    char *out = s->out;
+    const uint64_t all = bits_below(n), others = s->invert ? all : 0;
+    const uint64_t kept = (NAME(few_bits)(s, n) & all) ^ others;
+    const size_t count = (size_t)__builtin_popcountll(kept);
+    KEEP_SOME(out, in, kept);
+    *s->count = count;
+    if (s->what == ECHI_PARTITION) KEEP_SOME(out + count * sizeof(KEY), in, kept ^ all);
+    if (s->lengths) lengths_of_few(s->lengths, kept, n);
+}
+
 static size_t NAME(keep_flagged)(void *out, const void *in, const uint8_t *flags, size_t n,
                                  bool invert)
 {
@@ -283,8 +338,9 @@ static void NAME(decode)(char *to, const char *end, const void *elements, const 
     }
 }
 
-static const struct echi_select_width NAME(width) = { NAME(test), NAME(starts), NAME(keep),
-                                                      NAME(keep_flagged), NAME(decode) };
+static const struct echi_select_width NAME(width) = {
+    NAME(test), NAME(starts), NAME(keep), NAME(few), NAME(keep_flagged), NAME(decode)
+};
 
 #undef KEEP_SOME
 #undef KEEP_WHOLE

@@ -54,7 +54,22 @@ static void vector_many_u16(const struct echi_order *order, const struct echi_so
     for (int i = 0; i < ECHI_SORT_MANY && arrays->n[i]; i += MANY_U16) many_u16(order, arrays, i);
 }
 
-/* Keys of 8 bits as keys of 16 bits. */
+/* Keys of 8 bits as keys of 16 bits: at most a vector. */
+INLINE void few_u8(const uint8_t *from, uint8_t *to, size_t n, vec code)
+{
+    const __mmask32 lanes = row_lanes_u16(n, 0);
+    const vec padding = broadcast_u16(UINT16_MAX);
+    const vec u = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(lanes, from));
+    vec v[1] = { _mm512_mask_mov_epi16(padding, lanes, bit_xor(u, code)) };
+    merge_lanes_u16(v, 1, 1, 1);
+    merge_lanes_u16(v, 1, 3, 2);
+    merge_lanes_u16(v, 1, 7, 4);
+    merge_lanes_u16(v, 1, 15, 8);
+    merge_lanes_u16(v, 1, 31, 16);
+    _mm256_mask_storeu_epi8(to, lanes, _mm512_cvtepi16_epi8(bit_xor(v[0], code)));
+}
+
+/* Any number. */
 static void vector_sort_u8(const struct echi_order *order, const void *keys, void *out, void *work,
                            size_t n)
 {
@@ -63,6 +78,10 @@ static void vector_sort_u8(const struct echi_order *order, const void *keys, voi
     uint8_t *to = out;
     const vec code = broadcast_u16((uint8_t)(order->sign ^ order->flip));
     (void)work;
+    if (n <= LANES_u16) {
+        few_u8(from, to, n, code);
+        return;
+    }
     size_t filled = 0;
     do {
         const __mmask32 lanes = row_lanes_u16(n - filled, 0);

@@ -113,9 +113,23 @@ static void NAME(vector_leaf)(void *keys, void *work, size_t n, bool in_y, int b
     NAME(vector_quick)(in_y ? work : keys, keys, n, NULL, &c);
 }
 
+/* At most a vector or two: the coding remains in registers. */
+static void NAME(vector_few)(const struct echi_order *order, const void *keys, void *out, size_t n)
+{
+    const struct NAME(coding) c = NAME(coding_of)(order);
+    if (n <= NAME(LANES))
+        NAME(network)(keys, out, n, 1, &c, &c);
+    else
+        NAME(network)(keys, out, n, 2, &c, &c);
+}
+
 static void NAME(vector_sort)(const struct echi_order *order, const void *keys, void *out,
                               void *work, size_t n)
 {
+    if (n <= 2 * NAME(LANES)) {
+        NAME(vector_few)(order, keys, out, n);
+        return;
+    }
     const struct NAME(coding) c = NAME(coding_of)(order);
     (void)work;
     NAME(vector_quick)(keys, out, n, NAME(is_coded)(order) ? &c : NULL, &c);

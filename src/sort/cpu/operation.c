@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "core/backend.h"
+#include "core/call.h"
 #include "sort/cpu/common.h"
 #include "sort/cpu/count.h"
 
@@ -23,6 +23,7 @@ enum {
                            counters */
     NARROW_KEYS = 512,     /* of 8 bits: up to here they are sorted as wider keys */
     NARROW_16_KEYS = 1024, /* the same for keys of 16 bits */
+    FEW_KEYS = 512,        /* at most, for echi_cpu_sort_few() */
     TINY_KEYS = 64,        /* are sorted in less time than a check for order takes */
     MERGE_KEYS = 1 << 19,  /* more keys of 16 bits are counted in less time */
     WAKE_KEYS = 1 << 16,   /* smaller arrays do not repay waking threads */
@@ -251,29 +252,65 @@ static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
 }
 
 /* Keys of 8 bits as keys of 16 or 32 bits, or keys of 16 bits as keys of 32 bits. */
-static void sort_narrow(const struct echi_sort *s, const struct echi_sort_isa *isa)
+static void sort_narrow(const struct echi_sort_isa *isa, const struct echi_order *order,
+                        const void *in, void *out, size_t n, size_t key_bytes)
 {
     uint32_t wide[NARROW_16_KEYS], work[NARROW_16_KEYS];
     uint16_t *half = (uint16_t *)(void *)wide;
-    const struct echi_sort_width *width = isa->widths[s->key_bytes - 1];
-    const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
+    const struct echi_sort_width *width = isa->widths[key_bytes - 1];
+    const struct echi_window window = { .order = *order, .mask = ~(uint64_t)0 };
     const struct echi_order plain = { .last = UINT32_MAX };
-    uint8_t *bytes = s->keys_out;
-    uint16_t *halves = s->keys_out;
-    width->encode(&window, s->keys_in, s->keys_out, s->n);
+    uint8_t *bytes = out;
+    uint16_t *halves = out;
+    width->encode(&window, in, out, n);
     if (isa->widths[1]->sort_keys) {
-        for (size_t i = 0; i < s->n; i++) half[i] = bytes[i];
-        isa->widths[1]->sort_keys(&plain, half, half, NULL, s->n);
-        for (size_t i = 0; i < s->n; i++) bytes[i] = (uint8_t)half[i];
+        for (size_t i = 0; i < n; i++) half[i] = bytes[i];
+        isa->widths[1]->sort_keys(&plain, half, half, NULL, n);
+        for (size_t i = 0; i < n; i++) bytes[i] = (uint8_t)half[i];
     } else {
-        for (size_t i = 0; i < s->n; i++) wide[i] = s->key_bytes == 1 ? bytes[i] : halves[i];
-        isa->widths[2]->sort_keys(&plain, wide, wide, work, s->n);
-        if (s->key_bytes == 1)
-            for (size_t i = 0; i < s->n; i++) bytes[i] = (uint8_t)wide[i];
+        for (size_t i = 0; i < n; i++) wide[i] = key_bytes == 1 ? bytes[i] : halves[i];
+        isa->widths[2]->sort_keys(&plain, wide, wide, work, n);
+        if (key_bytes == 1)
+            for (size_t i = 0; i < n; i++) bytes[i] = (uint8_t)wide[i];
         else
-            for (size_t i = 0; i < s->n; i++) halves[i] = (uint16_t)wide[i];
+            for (size_t i = 0; i < n; i++) halves[i] = (uint16_t)wide[i];
     }
-    width->decode(&s->order, s->keys_out, s->n);
+    width->decode(order, out, n);
+}
+
+/* A function of its own, because of the size of its stack frame. */
+NOINLINE static void sort_with_work(const struct echi_sort_width *width,
+                                    const struct echi_order *order, const void *in, void *out,
+                                    size_t n)
+{
+    uint64_t work[FEW_KEYS];
+    width->sort_keys(order, in, out, work, n);
+}
+
+bool echi_cpu_sort_few(const struct echi_order *order, const void *in, void *out, size_t n,
+                       size_t key_bytes)
+{
+    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    const struct echi_sort_width *width = isa->widths[__builtin_ctz((unsigned)key_bytes)];
+    if (n > FEW_KEYS || (width->sort_keys && n > isa->check_keys)) return false;
+    if (width->sort_keys)
+        sort_with_work(width, order, in, out, n);
+    else
+        sort_narrow(isa, order, in, out, n, key_bytes);
+    return true;
+}
+
+bool echi_cpu_sort_pairs_few(const struct echi_order *order, const void *keys, const void *values,
+                             size_t n, size_t key_bytes, size_t value_bytes, void *keys_out,
+                             void *values_out)
+{
+    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+    const struct echi_sort_width *width = isa->widths[__builtin_ctz((unsigned)key_bytes)];
+    if (n > ECHI_RANKED_KEYS || !width->sort_ranks || (values && values == values_out))
+        return false;
+    const struct echi_window window = { .order = *order, .mask = ~(uint64_t)0 };
+    width->sort_ranks(&window, keys, values, n, value_bytes, keys_out, values_out);
+    return true;
 }
 
 static void sort_tiny(const struct echi_sort *s)
@@ -283,7 +320,7 @@ static void sort_tiny(const struct echi_sort *s)
     uint64_t work[ECHI_STACK_BYTES / sizeof(uint64_t)];
     const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
     if (!width->sort_keys)
-        sort_narrow(s, isa);
+        sort_narrow(isa, &s->order, s->keys_in, s->keys_out, s->n, (size_t)s->key_bytes);
     else if (s->n > isa->check_keys)
         echi_sort_keys(width, &window, s->keys_in, s->keys_out, work, s->n, (size_t)s->key_bytes);
     else

@@ -6,7 +6,8 @@
  *     out      1 2 5 5          element j goes to rank[j]
  *
  * Each key is compared with a vector of keys at once, without branches. Up to ECHI_RANKED_KEYS keys
- * take less time than a sort of packed integers.
+ * take less time than a sort of packed integers.  Up to 16 keys of at most 32 bits are sorted with
+ * their positions in registers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -80,6 +81,90 @@ INLINE void find_ranks(const struct echi_window *w, const void *keys, size_t n, 
         free ^= (uint64_t)1 << place;
         rank[i] = (uint32_t)place;
     }
+}
+
+/* ---- Keys of at most 32 bits with their positions, as integers of 64 bits ---- */
+
+/* Writes the first n lanes of 32 bits as integers of 1, 2 or 4 bytes. */
+INLINE void store_narrowed(void *to, size_t n, __m512i v, size_t bytes)
+{
+    const __mmask16 there = (__mmask16)_bzhi_u32(0xffff, (unsigned)n);
+    if (bytes == 1)
+        _mm_mask_storeu_epi8(to, there, _mm512_cvtepi32_epi8(v));
+    else if (bytes == 2)
+        _mm256_mask_storeu_epi16(to, there, _mm512_cvtepi32_epi16(v));
+    else
+        _mm512_mask_storeu_epi32(to, there, v);
+}
+
+/* The low or the high 8 of 16 lanes, as integers of 64 bits. */
+INLINE __m512i half_of(__m512i v, int half)
+{
+    return _mm512_cvtepu32_epi64(half ? _mm512_extracti64x4_epi64(v, 1)
+                                      : _mm512_castsi512_si256(v));
+}
+
+INLINE void store_wide(void *to, size_t n, __m512i low, __m512i high)
+{
+    _mm512_mask_storeu_epi64(to, (__mmask8)_bzhi_u32(0xff, n < 8 ? (unsigned)n : 8), low);
+    if (n > 8)
+        _mm512_mask_storeu_epi64((char *)to + 64, (__mmask8)_bzhi_u32(0xff, (unsigned)(n - 8)),
+                                 high);
+}
+
+/* The values of positions p, or the positions, of 4 or 8 bytes. */
+INLINE void store_values(void *to, size_t n, __m512i p, const char *values, size_t bytes)
+{
+    if (bytes == 4 && values) {
+        p = _mm512_permutexvar_epi32(p, widened(values, n, 4));
+        store_narrowed(to, n, p, 4);
+    } else if (bytes == 4) {
+        store_narrowed(to, n, p, 4);
+    } else if (bytes == 8 && values) {
+        const __mmask8 first = (__mmask8)_bzhi_u32(0xff, n < 8 ? (unsigned)n : 8);
+        const __m512i low = _mm512_maskz_loadu_epi64(first, values);
+        const __m512i high = n > 8 ? _mm512_maskz_loadu_epi64(
+                                         (__mmask8)_bzhi_u32(0xff, (unsigned)(n - 8)), values + 64)
+                                   : low;
+        store_wide(to, n, _mm512_permutex2var_epi64(low, half_of(p, 0), high),
+                   _mm512_permutex2var_epi64(low, half_of(p, 1), high));
+    } else {
+        store_wide(to, n, half_of(p, 0), half_of(p, 1));
+    }
+}
+
+/* Sorts n <= 16 keys and their values of 4 or 8 bytes. */
+INLINE void sort_with_positions(const struct echi_window *w, const void *keys, const void *values,
+                                size_t n, size_t bytes, size_t value_bytes, void *keys_out,
+                                void *values_out)
+{
+    const __m512i u = widened(keys, n, bytes), ones = all_u64(UINT64_MAX);
+    const __m512i e =
+        _mm512_srl_epi32(encoded_32(&w->order, u, bytes), _mm_cvtsi32_si128(w->begin));
+    const __m512i x = _mm512_and_si512(e, all_u32((uint32_t)w->mask));
+    const __m512i places = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    const uint32_t there = _bzhi_u32(0xffff, (unsigned)n);
+    vec v[2];
+    v[0] = _mm512_or_si512(_mm512_slli_epi64(half_of(x, 0), 32), places);
+    v[0] = _mm512_mask_mov_epi64(ones, (__mmask8)there, v[0]);
+    if (n <= 8) {
+        merge_columns_u64(v, 1, 1);
+        merge_columns_u64(v, 1, 2);
+        merge_columns_u64(v, 1, 4);
+        v[1] = ones;
+    } else {
+        v[1] = _mm512_add_epi64(places, all_u64(8));
+        v[1] = _mm512_or_si512(_mm512_slli_epi64(half_of(x, 1), 32), v[1]);
+        v[1] = _mm512_mask_mov_epi64(ones, (__mmask8)(there >> 8), v[1]);
+        sort_columns_u64(v, 2);
+        merge_columns_u64(v, 2, 1);
+        merge_columns_u64(v, 2, 2);
+        merge_columns_u64(v, 2, 4);
+    }
+    const __m512i low = _mm512_castsi256_si512(_mm512_cvtepi64_epi32(v[0]));
+    const __m512i p = _mm512_inserti64x4(low, _mm512_cvtepi64_epi32(v[1]), 1);
+    store_values(values_out, n, p, values, value_bytes);
+    if (keys_out) store_narrowed(keys_out, n, _mm512_permutexvar_epi32(p, u), bytes);
 }
 
 /* Element j of `bytes` goes to rank[j]. */

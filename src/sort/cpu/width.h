@@ -397,6 +397,11 @@ static void NAME(sort_ranks)(const struct echi_window *window, const void *keys,
                              size_t n, size_t value_bytes, void *keys_out, void *values_out)
 {
     const size_t lane_bytes = sizeof(KEY) < 4 ? 4 : sizeof(KEY);
+    if (sizeof(KEY) <= 4 && n <= 16 && (value_bytes == 4 || value_bytes == 8)) {
+        sort_with_positions(window, keys, values, n, sizeof(KEY), value_bytes, keys_out,
+                            values_out);
+        return;
+    }
     _Alignas(64) char copy[64 * ((ECHI_RANKED_KEYS + 7) / 8)]; /* of 8 or 16 keys */
     _Alignas(64) uint32_t rank[ECHI_RANKED_KEYS];
     if (n <= 16)

@@ -188,6 +188,43 @@ static bool find_ranks(const struct echi_topk *t, uint64_t *positions)
     return true;
 }
 
+/* Copies elements of 1, 2, 4 or 8 bytes, one by one: they have just been stored one by one. */
+static void copy_few(void *to, const void *from, size_t n, size_t bytes)
+{
+    for (size_t i = 0; i < n * bytes; i += bytes) {
+        char *at = (char *)to + i;
+        const char *own = (const char *)from + i;
+        if (bytes == 8)
+            memcpy(at, own, 8);
+        else if (bytes == 4)
+            memcpy(at, own, 4);
+        else if (bytes == 2)
+            memcpy(at, own, 2);
+        else
+            *at = *own;
+    }
+}
+
+bool echi_cpu_topk_few(const void *in, void *values, void *indices, size_t n, size_t k,
+                       ech_dtype dtype, size_t index_bytes)
+{
+    const size_t bytes = (size_t)echi_dtypes[dtype].bytes;
+    const struct echi_sort_width *width = echi_cpu_sort_isa()->widths[echi_bit_length(bytes) - 1];
+    if (n > ECHI_RANKED_KEYS || !width->sort_ranks) return false;
+    _Alignas(64) uint64_t keys[ECHI_RANKED_KEYS], positions[ECHI_RANKED_KEYS];
+    struct echi_window window = { .order = echi_orders[1][dtype], .mask = ~(uint64_t)0 };
+    const uint64_t ones = window.order.float_mask ? window.order.float_mask : window.order.last;
+    window.order.flip = ones; /* descending */
+    if (k == n) {
+        width->sort_ranks(&window, in, NULL, n, index_bytes, values, indices);
+        return true;
+    }
+    width->sort_ranks(&window, in, NULL, n, index_bytes, keys, positions);
+    copy_few(values, keys, k, bytes);
+    copy_few(indices, positions, k, index_bytes);
+    return true;
+}
+
 /* Selects a few of few elements, in memory on the stack. */
 static void select_at_once(const struct echi_topk *t)
 {

@@ -399,7 +399,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     if (u->n == 0) goto done;
     TRY(lay_out(u, &layout, &job));
     TRY(sort_keys(ctx, &job, threads));
-    job.width = widths[echi_bit_length((uint64_t)u->key_bytes) - 1];
+    job.width = widths[__builtin_ctz((unsigned)u->key_bytes)];
     job.rank_bytes = job.position_bytes;
     if (!u->appearance) {
         job.ranks = u->inverse;
@@ -416,6 +416,64 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *no_plan, vo
     repair(&job, threads, values);
 done:
     return status;
+}
+
+/* Whether sorted floats contain 0 or NaN: equal ones may differ in bits. */
+static bool may_be_ambiguous(const struct echi_order *merged, const void *sorted, size_t n,
+                             size_t bytes)
+{
+    uint64_t last = 0;
+    bool zero = false;
+    memcpy(&last, (const char *)sorted + (n - 1) * bytes, bytes); /* little-endian */
+    if (bytes == 8)
+        for (size_t i = 0; i < n; i++) zero |= (uint64_t)(((const uint64_t *)sorted)[i] << 1) == 0;
+    else if (bytes == 4)
+        for (size_t i = 0; i < n; i++) zero |= (uint32_t)(((const uint32_t *)sorted)[i] << 1) == 0;
+    else
+        for (size_t i = 0; i < n; i++) zero |= (uint16_t)(((const uint16_t *)sorted)[i] << 1) == 0;
+    return zero || echi_order_encode(merged, (int)bytes, last) == merged->last;
+}
+
+/* Replaces the values 0 and NaN by the first ones of the input. */
+NOINLINE static void repair_few(const void *in, void *values, size_t count, size_t n,
+                                ech_dtype dtype)
+{
+    const size_t bytes = echi_dtype_bytes(dtype);
+    const struct echi_unique u = { .in = in,
+                                   .values = values,
+                                   .n = n,
+                                   .dtype = dtype,
+                                   .key_bytes = (int)bytes,
+                                   .order = echi_order_ascending(dtype, true),
+                                   .has_values = true };
+    struct unique_part part = { .runs = 0 };
+    struct unique_job job = { .u = &u, .parts = &part };
+    job.width = widths[__builtin_ctz((unsigned)bytes)];
+    repair(&job, 1, count);
+}
+
+bool echi_cpu_values_few(const void *in, void *values, uint64_t *count, size_t n, ech_dtype dtype)
+{
+    enum { FEW = 64 };
+    const struct echi_order *merged = &echi_orders[1][dtype];
+    const size_t bytes = echi_dtype_bytes(dtype);
+    _Alignas(64) uint64_t sorted[FEW];
+    if (n > FEW || !echi_cpu_sort_few(&echi_orders[0][dtype], in, sorted, n, bytes)) return false;
+    struct echi_select s; /* the other fields are not used */
+    s.what = ECHI_KEEP;
+    s.by = ECHI_BY_STARTS;
+    s.in = sorted;
+    s.out = values;
+    s.count = count;
+    s.lengths = NULL;
+    s.n = n;
+    s.element_bytes = bytes;
+    s.invert = false;
+    s.test[0].order = *merged;
+    echi_select_width_of_machine(bytes)->few(&s);
+    if (merged->float_mask && may_be_ambiguous(merged, sorted, n, bytes))
+        repair_few(in, values, (size_t)*count, n, dtype);
+    return true;
 }
 
 /* Values and counts of few elements. */
@@ -436,7 +494,9 @@ static bool unique_at_once(const void *request)
         sort.keys_in = u->in;
         sort.keys_out = sorted;
         job.keys = sorted;
-        if (!echi_cpu_sort.quick(&sort)) return false;
+        if (!echi_cpu_sort_few(&sort.order, u->in, sorted, u->n, bytes) &&
+            !echi_cpu_sort.quick(&sort))
+            return false;
     }
     *u->count = pack_heads(&job, &part, 0, u->n);
     if (u->counts) end_counts(&job, 1);
