@@ -25,6 +25,7 @@ struct echi_sort {
                                indistinguishable */
     const char *algorithm;  /* NULL: the backend chooses */
     size_t room_bytes;      /* the caller's workspace, which may be larger than needed; or 0 */
+    bool least_work;        /* with algorithm "count" on a GPU: with the minimum workspace */
 };
 
 /* An argsort, whose sorted keys are not needed. */
