@@ -103,6 +103,13 @@ static u64 samplesort(u64 n, u64 k, u64 m)
     return part(n * k) + part(n * m) + part(2 * (buckets + 1) * buckets) + 256;
 }
 
+/* Counting of 16-bit keys: starts and sums, and the counts of each group of blocks. */
+static u64 counts(u64 n)
+{
+    u64 groups = n / 32768 + 1 < 160 ? n / 32768 + 1 : 160;
+    return part(8 * 65537) + part(8 * 256) + part(2 * 65536 * groups);
+}
+
 /* ---- The library's answer ---- */
 
 struct sort {
@@ -132,7 +139,7 @@ static u64 wanted(u64 n, const struct sort *s)
     u64 m = widen || gather ? i : s->index_bytes ? (u64)s->index_bytes : v;
     u64 more = widen || gather ? part(n * i) + (gather ? part(n * v) : 0) : 0;
     if (strcmp(s->algorithm, "block") == 0) return more;
-    if (strcmp(s->algorithm, "count") == 0) return k == 1 ? STATE : part(8 * 65537);
+    if (strcmp(s->algorithm, "count") == 0) return k == 1 ? STATE : counts(n);
     if (strcmp(s->algorithm, "msd") == 0)
         return m ? more + msd_pairs(n, k, m, s->index_bytes != 0, false) : msd(n, k, false, false);
     if (strcmp(s->algorithm, "buckets") == 0) return msd(n, k, true, true);
@@ -177,7 +184,7 @@ static u64 low_memory(const char *device, u64 n, const struct sort *s)
 {
     u64 k = ech_dtype_bytes(s->dtype), v = s->index_bytes ? (u64)s->index_bytes : s->value_bytes;
     u64 whole = said(device, n, &(struct sort){ s->dtype, s->value_bytes, s->index_bytes, NULL });
-    u64 least = k == 1 ? STATE : part(8 * 65537), most = n / 16 * (k + v);
+    u64 least = k == 1 ? STATE : part(8 * 65537) + part(8 * 256), most = n / 16 * (k + v);
     if (k > 2 || v) {
         if (n < 16384) return whole;
         least = windows(device, n, s);

@@ -25,6 +25,7 @@ struct echi_sort {
                                indistinguishable */
     const char *algorithm;  /* NULL: the backend chooses */
     size_t room_bytes;      /* the caller's workspace, which may be larger than needed; or 0 */
+    bool least_work;        /* with algorithm "count" on a GPU: with the minimum workspace */
 };
 
 /* cpu/operation.c: sorts few keys by an order that is a bijection; out may be in.  false: they are

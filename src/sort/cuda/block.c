@@ -38,6 +38,11 @@ static ech_status size_block(const struct echi_sort *s, struct sort_plan *plan)
     unsigned bins = SORT_BINS_SHARED_BYTES(threads, items, key_bytes, origin_bytes);
     if (SORT_BY_BINS(key_bytes, payload) && bins > plan->block.shared_bytes)
         plan->block.shared_bytes = bins;
+    if (SORT_BY_VALUES(key_bytes, payload) && plan->block.shared_bytes < SORT_VALUES_BYTES)
+        plan->block.shared_bytes = SORT_VALUES_BYTES;
+    if (SORT_BY_BYTES(key_bytes, payload) &&
+        plan->block.shared_bytes < SORT_BYTES_BYTES(threads * items))
+        plan->block.shared_bytes = SORT_BYTES_BYTES(threads * items);
     return ECH_OK;
 }
 

@@ -2,7 +2,8 @@
  * sort/cuda/count.c - strategy "count": keys of 8 or 16 bits without values are counted, then
  * written.
  *
- *     workspace   [ state of the counts ], or for 16 bits [ start of each value ]
+ *     workspace   [ state of the counts ], or for 16 bits [ start of each value | sums
+ *                 | counts of each group of blocks ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,14 +20,25 @@ static bool best_count(const struct echi_sort *s)
     return s->key_bytes == 1 || s->n >= SORT_COUNT_MIN;
 }
 
+/* The number of groups of blocks that count n keys, at most. */
+static uint64_t groups_of(uint64_t n)
+{
+    return echi_cuda_least(n / SORT_COUNT_STEP + 1, SORT_COUNT_GROUPS);
+}
+
 static void lay_out_count(const struct echi_sort *s, const struct sort_plan *plan,
                           struct echi_layout *layout, struct sort_args *args)
 {
     (void)plan;
-    if (s->key_bytes == 2)
-        args->count.begins = echi_part(layout, SORT_VALUES + 1, sizeof *args->count.begins);
-    else
+    if (s->key_bytes == 1) {
         args->passes.state = echi_part(layout, 1, sizeof *args->passes.state);
+        return;
+    }
+    struct sort_count_args *count = &args->count;
+    count->begins = echi_part(layout, SORT_VALUES + 1, sizeof *count->begins);
+    count->sums = echi_part(layout, SORT_COUNT_PLANS, sizeof *count->sums);
+    if (s->least_work) return;
+    count->counts = echi_part(layout, (size_t)groups_of(s->n) * SORT_VALUES, sizeof *count->counts);
 }
 
 /* A block has shared memory for the counters of all values, or of half of them. */
@@ -34,17 +46,20 @@ static void steps_of_16_bits(const struct sort_build *b)
 {
     struct sort_count_args *args = &b->args->count;
     args->parts = b->gpu.shared_bytes >= SORT_COUNT_SHARED_BYTES(1) ? 1 : 2;
-    unsigned groups =
-        echi_cuda_least(args->common.n / (4 * SORT_VALUES) + 1, (uint64_t)b->gpu.multiprocessors);
-    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_COUNT,
-                                                .kind = ECHI_CLEAR,
-                                                .level = -1,
-                                                .to = args->begins,
-                                                .bytes = SORT_VALUES * sizeof *args->begins });
-    echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_count", groups * args->parts,
+    uint64_t groups = groups_of(args->common.n);
+    if (b->sort->least_work) groups = args->common.n / (4 * SORT_VALUES) + 1;
+    args->groups = echi_cuda_least(groups, (uint64_t)b->gpu.multiprocessors);
+    args->spills = b->sort->least_work || args->common.n / args->groups >= SORT_COUNT_STEP;
+    if (args->spills)
+        echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_COUNT,
+                                                    .kind = ECHI_CLEAR,
+                                                    .level = -1,
+                                                    .to = args->begins,
+                                                    .bytes = SORT_VALUES * sizeof *args->begins });
+    echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_count", args->groups * args->parts,
                      SORT_COUNT_THREADS, SORT_COUNT_SHARED_BYTES(args->parts), -1, NULL);
-    echi_sort_launch(b, ECHI_PLAN, ECHI_LAUNCH_PDL, "sort_count_plan", 1, SORT_COUNT_THREADS, 0, -1,
-                     NULL);
+    echi_sort_launch(b, ECHI_PLAN, ECHI_LAUNCH_PDL, "sort_count_plan", SORT_COUNT_PLANS,
+                     SORT_COUNT_THREADS, 0, -1, NULL);
     echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_PDL, "sort_count_fill",
                      echi_sort_move_blocks(b, args->common.n, 32), SORT_MOVE_THREADS, 0, -1, NULL);
 }

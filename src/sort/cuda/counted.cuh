@@ -8,8 +8,7 @@
  *     few bins  the numbers of keys up to each; a thread finds the key of each place
  *     many      a warp has adjacent bins, and a lane writes the keys of its bins
  *
- * Few keys of 16 bits are sorted by two passes of a radix sort (small.cuh) instead; in counted.cu,
- * by bins (short_bins.cuh).
+ * Few keys of 16 bits are read once (small_values.cuh).
  *
  * Keys without values are equal in all bits if they are equal, so nothing is moved.
  *
@@ -23,10 +22,8 @@
 #endif
 
 #include "sort/cuda/chunk.cuh"
-#if COUNTED_WIDE
-#include "sort/cuda/short_bins.cuh"
-#elif KEY_BITS == 16
-#include "sort/cuda/small.cuh"
+#if !POSITIONS && KEY_BITS == 16
+#include "sort/cuda/small_values.cuh"
 #endif
 
 #if !POSITIONS && KEY_BITS <= 16
@@ -324,25 +321,6 @@ static __device__ inline const ukey *counted_copy(const ukey *in, ukey *to, uint
     return to;
 }
 
-#if KEY_BITS == 16
-enum { FEW_TILE = 1 << 13, FEW_ITEMS = FEW_TILE / COUNTED_THREADS };
-
-/* Sorts few keys. */
-static __device__ inline void few_sort(const struct sort_short_args &a, const struct group &g)
-{
-    struct sort_common one = a.common;
-    one.keys_in = (const ukey *)a.common.keys_in + g.in;
-    one.keys_out = (ukey *)a.common.keys_out + g.out;
-    one.n = g.n;
-    one.passes = KEY_BITS / SORT_DIGIT_BITS;
-#if COUNTED_WIDE
-    halves_sort<COUNTED_WARPS, FEW_ITEMS>(one);
-#else
-    small_digits<COUNTED_WARPS, FEW_ITEMS>(one);
-#endif
-}
-#endif
-
 static __device__ inline void counted_sort(const struct sort_short_args &a, const struct group &g,
                                            struct counted_shared &s, uint32_t *words)
 {
@@ -374,6 +352,10 @@ static __device__ inline void counted_groups(const struct sort_short_args &a, ui
     __shared__ struct counted_shared s;
     const uint64_t count = a.all ? a.groups.groups : list_count(a.groups, 0);
     bool clear = false; /* the counters are zero */
+#if KEY_BITS == 16
+    struct values_shared &values = *(struct values_shared *)words;
+    bool ready = false; /* for few keys */
+#endif
     for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
         if (threadIdx.x == 0) {
             s.one = group_at(a.groups, a.all || !a.groups.state ? i : a.groups.lists[0][i]);
@@ -382,12 +364,17 @@ static __device__ inline void counted_groups(const struct sort_short_args &a, ui
         __syncthreads(); /* the group is known */
         const struct group g = s.one;
 #if KEY_BITS == 16
-        if (g.n <= FEW_TILE) {
-            if (g.n) few_sort(a, g);
+        const ukey *in = (const ukey *)a.common.keys_in + g.in;
+        ukey *out = (ukey *)a.common.keys_out + g.out;
+        if (values_fit(in, g.n)) {
+            if (!ready) values_clear<COUNTED_WARPS>(values);
+            ready = true;
+            if (g.n) values_sort<COUNTED_WARPS>(a.common.order, values, in, out, (uint32_t)g.n);
             clear = false;
-            __syncthreads(); /* all threads have read the group and the shared memory */
+            __syncthreads(); /* all threads have read the group, and the marks are clear */
             continue;
         }
+        ready = true; /* after the counters of all values */
 #endif
         if (!clear)
             for (uint32_t b = threadIdx.x; b < a.window / 4; b += COUNTED_THREADS) words[b] = 0;

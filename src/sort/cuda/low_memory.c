@@ -205,6 +205,7 @@ static ech_status size_whole(const struct echi_sort *s, const char *algorithm, s
     struct echi_sort whole = *s;
     whole.algorithm = algorithm;
     whole.room_bytes = 0;
+    whole.least_work = algorithm != NULL;
     return echi_operation_workspace(&echi_cuda_sort, &whole, bytes);
 }
 
@@ -353,6 +354,7 @@ static ech_status sort_whole(ech_ctx *ctx, void *user)
     const struct sort_build *b = user;
     struct echi_sort whole = *b->sort;
     whole.algorithm = b->plan->whole;
+    whole.least_work = whole.algorithm != NULL;
     return echi_operation_run(ctx, &echi_cuda_sort, &whole, b->work);
 }
 

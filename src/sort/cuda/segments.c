@@ -144,14 +144,19 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
     p->positions = s->stable;
     p->words_log = SORT_SHORT_LOG(SORT_SHORT_WORD_BYTES(s->key_bytes, p->positions));
     p->counted = s->key_bytes < 4 && !p->positions && p->algorithm->keys && !prefers_networks(r, p);
-    p->wide =
+    const bool few =
         p->counted && s->key_bytes == 2 && p->algorithm->bins && s->n <= SORT_COUNTED_WIDE_MOST;
+    p->wide = few && (r->offsets ? s->n / SORT_COUNTED_WIDE_MEAN >= r->groups
+                                 : r->cols > SORT_COUNTED_WIDE_MEAN);
     p->bins = can_bins(r, p);
     p->most_class = p->words_log + (p->bins ? SORT_BLOCK_CLASSES : block_classes(r, p));
     p->has_long = p->longest > tiles_of(r, p) << p->most_class;
     p->all = !r->count && p->longest > (uint64_t)1 << p->words_log &&
              (p->counted ? r->offsets && !p->has_long &&
-                               s->n / (s->key_bytes == 1 ? 128 : 1024) >= r->groups
+                               s->n / (s->key_bytes == 1 ? 128
+                                       : few             ? 256
+                                                         : 1024) >=
+                                   r->groups
                          : p->bins && (!r->offsets || s->n / SORT_GROUP_BINS_MEAN >= r->groups));
     p->huge_rows = !r->offsets && p->longest >= HUGE_ROW;
     snprintf(p->short_module, sizeof p->short_module, "sort_short_k%d_v%d", 8 * s->key_bytes,

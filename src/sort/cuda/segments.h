@@ -45,6 +45,7 @@ enum {
     SORT_GROUP_BINS_MEAN = 512,   /* ... whose segments are not listed, at least */
     SORT_NETWORK_LARGE = 1 << 21, /* 16-bit keys; rows of more elements are sorted by networks */
     SORT_COUNTED_WIDE_MOST = 1 << 18, /* ... elements of an array for sort_counted, at most */
+    SORT_COUNTED_WIDE_MEAN = 1 << 11, /* ... of its groups on average, at least */
     SORT_PACK_TILE = 32               /* rows and columns */
 };
 
@@ -52,11 +53,9 @@ enum {
 #define SORT_GROUP_BINS_THREADS 1024
 #define SORT_GROUP_BINS_BYTES   (16 * SORT_SHORT_WARP_BYTES / SORT_GROUP_BINS_THREADS)
 
-/* Threads of sort_short_block if it counts; threads, and bytes of shared memory at least, of
- * sort_counted. */
+/* Threads of sort_short_block if it counts, and of sort_counted. */
 #define SORT_COUNTED_THREADS(key_bytes) ((key_bytes) == 1 ? 256 : 512)
 #define SORT_COUNTED_WIDE_THREADS       1024
-#define SORT_COUNTED_WIDE_BYTES         (SORT_COUNTED_BYTES / 4 * 3)
 
 /* log2 of the words of a warp: words have 4, 8 or 16 bytes. */
 #define SORT_SHORT_WORD_BYTES(key_bytes, positions)                                                \

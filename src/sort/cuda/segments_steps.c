@@ -141,13 +141,13 @@ static void add_counted(struct groups_build *b)
     const uint64_t most = r->offsets && !p->all ? echi_sort_groups_capacity(r, p, 0) : r->groups;
     const unsigned threads =
         p->wide ? SORT_COUNTED_WIDE_THREADS : SORT_COUNTED_THREADS(b->s.key_bytes);
-    unsigned bytes = SORT_COUNTED_BYTES;
-    while (bytes > b->gpu.shared_bytes - 2 * ECHI_BLOCK_RESERVED_BYTES)
-        bytes = p->wide ? SORT_COUNTED_WIDE_BYTES : bytes / 2;
+    const unsigned bytes = b->gpu.shared_bytes - 2 * ECHI_BLOCK_RESERVED_BYTES >= SORT_COUNTED_BYTES
+                               ? SORT_COUNTED_BYTES
+                               : SORT_VALUES_BYTES;
     args->common.keys_tmp = b->s.keys_in == b->s.keys_out ? b->parts.keys_copy : NULL;
     args->all = p->all;
     args->reset = r->offsets && !p->all && !p->has_long;
-    args->window = b->s.key_bytes == 1 ? 4 << 8 : bytes;
+    args->window = b->s.key_bytes == 1 ? 4 << 8 : bytes & ~511u; /* all lanes have vectors */
     if (p->all) args->groups.state = NULL;
     pdl(b, ECHI_MOVE, p->wide ? "sort_counted_k16" : p->short_module,
         p->wide ? "sort_counted" : "sort_short_block",

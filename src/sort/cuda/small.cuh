@@ -1,8 +1,9 @@
 /*
  * sort/cuda/small.cuh - the entire sort of an array that fits in one block.
  *
- * Keys of 32 and 64 bits are ranked by bins (bins.cuh), together with their input positions.  Other
- * keys are sorted digit by digit (block.cuh), with their positions too.  So are keys without values
+ * Keys of 32 and 64 bits are ranked by bins (bins.cuh), together with their input positions.  Keys
+ * of 8 and 16 bits without values are counted (small_bytes.cuh, small_values.cuh).  Other keys are
+ * sorted digit by digit (block.cuh), with their positions too.  So are keys without values
  * that are sorted by some of their bits: equal keys keep their order, without positions.  At the
  * end each value is loaded once.
  *
@@ -12,6 +13,11 @@
 #define ECHI_SORT_CUDA_SMALL_CUH
 
 #include "sort/cuda/bins.cuh"
+#if SORT_BY_VALUES(KEY_BYTES, VAL_BYTES)
+#include "sort/cuda/small_values.cuh"
+#elif SORT_BY_BYTES(KEY_BYTES, VAL_BYTES)
+#include "sort/cuda/small_bytes.cuh"
+#endif
 
 /* Key i of a thread is at position mine + step i.  All loads are in flight before the first key is
  * used. */
@@ -156,6 +162,35 @@ static __device__ inline void small_digits(const struct sort_common &a)
 template <int WARPS, int ITEMS>
 static __device__ inline void small_sort(const struct sort_common &a)
 {
+#if SORT_BY_VALUES(KEY_BYTES, VAL_BYTES)
+    const ukey *in = (const ukey *)a.keys_in;
+    if (a.passes && a.unstable && values_fit(in, a.n)) {
+        struct values_shared &s = *(struct values_shared *)shared_bytes;
+        values_clear<WARPS>(s);
+        wait_for_earlier();
+        values_sort<WARPS>(a.order, s, in, (ukey *)a.keys_out, (uint32_t)a.n);
+        return;
+    }
+#elif SORT_BY_BYTES(KEY_BYTES, VAL_BYTES)
+    struct bytes_shared {
+        uint32_t counts[BYTES_VALUES], sums[BYTES_VALUES / 32];
+        uint4 marks[WARPS * 32 * ITEMS / 16 + 1];
+    };
+    struct bytes_shared &s = *(struct bytes_shared *)shared_bytes;
+    static_assert(sizeof s <= SORT_BYTES_BYTES(WARPS * 32 * ITEMS),
+                  "the host gives less shared memory than the kernel uses");
+    if (a.passes && a.unstable) {
+        ukey *out = (ukey *)a.keys_out;
+        const uint32_t n = (uint32_t)a.n;
+        if (threadIdx.x < BYTES_VALUES) s.counts[threadIdx.x] = 0;
+        for (uint32_t i = threadIdx.x; i * 16 < n + marks_skew(out); i += WARPS * 32)
+            s.marks[i] = make_uint4(0, 0, 0, 0);
+        __syncthreads(); /* counts and marks are zero */
+        wait_for_earlier();
+        bytes_sort<WARPS>(a.order, s.counts, s.sums, s.marks, (const ukey *)a.keys_in, out, n);
+        return;
+    }
+#endif
     wait_for_earlier();
 #if SORT_BY_BINS(KEY_BYTES, VAL_BYTES)
     if (VAL_BYTES || (a.passes && a.unstable)) {
