@@ -39,7 +39,8 @@ static __device__ inline uint64_t split_of(const struct merge_args &a, uint64_t 
                            begin_of(a, tile));
 }
 
-/* Whether element i of a precedes the element of b with which a search for `diagonal` compares it. */
+/* Whether element i of a precedes the element of b that a search for `diagonal` compares with it.
+ */
 static __device__ inline bool precedes(const struct merge_args &a, uint64_t diagonal, uint64_t i)
 {
     return merge_form(a.order, ((const ukey *)a.keys[0])[i]) <=
