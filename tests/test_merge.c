@@ -262,11 +262,11 @@ static void unsorted(ech_ctx *ctx, size_t block, size_t bytes)
     test_end();
 }
 
-/* So many tiles that their boundaries are searched between those of 32 (GPUs of up to 140
+/* So many tiles that their boundaries are searched between those of 32 (GPUs of up to 154
  * multiprocessors). Long ranges of keys of one array are without keys of the other. */
 static void many_tiles(ech_ctx *ctx, bool sorted)
 {
-    const size_t n = strncmp(ech_device_name(ctx), "simt", 4) == 0 ? 1300003 : 44000003;
+    const size_t n = strncmp(ech_device_name(ctx), "simt", 4) == 0 ? 400003 : 12000003;
     const size_t n_a = n / 3, n_b = n - n_a;
     struct rng rng = { sorted };
     struct buffer b[3];
