@@ -274,6 +274,50 @@ static void unsorted(ech_ctx *ctx, size_t block, size_t bytes)
     test_end();
 }
 
+/* So many tiles that their boundaries are searched between those of 32 (GPUs of up to 154
+ * multiprocessors). Long ranges of keys of one array are without keys of the other. */
+static void many_tiles(ech_ctx *ctx, bool sorted)
+{
+    const size_t n = strncmp(ech_device_name(ctx), "simt", 4) == 0 ? 400003 : 12000003;
+    const size_t n_a = n / 3, n_b = n - n_a;
+    struct rng rng = { sorted };
+    struct buffer b[3];
+    int made = 0;
+    if (test_is_cpu(ctx)) return;
+    if (!test_begin("many_tiles(%s,%s)", ech_device_name(ctx), sorted ? "sorted" : "unsorted"))
+        return;
+    uint32_t *keys = malloc(n * sizeof *keys), *out = calloc(n, sizeof *out), sum = 0;
+    for (size_t i = 0; keys && i < n; i++) {
+        const uint32_t r = (uint32_t)(rng_next(&rng) >> 40);
+        if (i == n_a) sum = 0;
+        sum = (i / 20000 % 3 ? sum + r % 4 : sum + r % 64 / 63 * (r % 200)) +
+              (i == n_a / 2 ? 999 : 0);
+        keys[i] = (sorted ? sum : (uint32_t)(i / 20000) * 0x9e3779b1u) | 0x80000000u;
+    }
+    for (; made < 3; made++)
+        if (!buffer_make(&b[made], ctx, 4 * (made == 0 ? n_a : made == 1 ? n_b : n), 4)) break;
+    if (keys && out && made == 3 && buffer_set(&b[0], keys) && buffer_set(&b[1], keys + n_a) &&
+        buffer_set(&b[2], out)) {
+        CHECK_STATUS(ech_merge(ctx, b[0].data, b[1].data, b[2].data, n_a, n_b, ECH_U32, NULL),
+                     ECH_OK);
+        CHECK_STATUS(ech_sync(ctx), ECH_OK);
+        if (buffer_get(&b[2], out))
+            for (size_t i = 0, x = 0, y = n_a; i < n && !test_failed(); i++) {
+                const bool take = y == n || (x < n_a && keys[x] <= keys[y]);
+                const uint32_t key = take ? keys[x++] : keys[y++];
+                if (sorted)
+                    CHECK_INT(out[i], key);
+                else
+                    CHECK(out[i] >> 31); /* it was written */
+            }
+        buffer_check_guards(&b[2], "out");
+    }
+    while (made) buffer_free(&b[--made]);
+    free(keys);
+    free(out);
+    test_end();
+}
+
 static void bad(ech_ctx *ctx)
 {
     static uint32_t a[8], b[8], out[16], values[16], more[16];
@@ -331,6 +375,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < n_contexts; i++) {
         for (size_t block = 1; block < 9000; block += 257)
             unsorted(contexts[i], block, block % 4 == 1 ? 2 : 4);
+        many_tiles(contexts[i], true);
+        many_tiles(contexts[i], false);
         bad(contexts[i]);
         ech_close(contexts[i]);
     }

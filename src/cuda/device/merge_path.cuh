@@ -40,6 +40,31 @@ static __device__ inline uint64_t merge_path(const struct echi_order &o, const u
     return low;
 }
 
+/* The same by each LANES adjacent lanes of a warp for a diagonal of their own, with LANES
+ * comparisons per step: a step waits for memory once, and leaves a part of LANES + 1 of the
+ * interval. active: whether these lanes search.  All lanes of the warp call it. */
+template <int LANES>
+static __device__ inline uint64_t merge_path_lanes(const struct echi_order &o, const ukey *a,
+                                                   uint64_t n_a, const ukey *b, uint64_t n_b,
+                                                   uint64_t diagonal, bool active)
+{
+    const uint32_t lane = lane_id() % LANES, all = LANES == 32 ? WARP_ALL : (1u << LANES % 32) - 1;
+    uint64_t low = diagonal > n_b ? diagonal - n_b : 0, high = diagonal < n_a ? diagonal : n_a;
+    if (!active) low = high;
+    while (__any_sync(WARP_ALL, low < high)) {
+        const uint64_t step = (high - low + LANES) / (LANES + 1), i = low + (lane + 1) * step - 1;
+        const bool less =
+            low < high && i < high && merge_form(o, a[i]) <= merge_form(o, b[diagonal - 1 - i]);
+        const uint32_t others = ~(__ballot_sync(WARP_ALL, less) >> (lane_id() - lane)) & all;
+        if (low >= high) continue; /* other lanes search */
+        const uint32_t count = others ? (uint32_t)__ffs((int)others) - 1 : LANES;
+        const uint64_t end = low + (count + 1) * step - 1; /* where the first other lane compares */
+        low += count * step;
+        if (count < LANES && end < high) high = end;
+    }
+    return low;
+}
+
 /* The same by a warp, for all of its lanes, with 32 comparisons per step: a step waits for memory
  * once, and a thirty-third of the interval is left. */
 static __device__ inline uint64_t merge_path_warp(const struct echi_order &o, const ukey *a,

@@ -16,7 +16,7 @@ enum {
     MERGE_PAIRS_BLOCKS = 5,  /* ... of pairs */
     MERGE_NARROW_BLOCKS = 5, /* of merge_narrow */
     MERGE_ALONE = 6,     /* tiles per multiprocessor, at most, whose boundaries their blocks find */
-    MERGE_WARP = 64,     /* ... whose boundaries merge_split finds with a warp each */
+    MERGE_WARP = 16,     /* ... whose boundaries merge_split finds with a warp each */
     MERGE_FILL_EACH = 4, /* vectors of a thread of merge_fill */
     MERGE_FILL_BLOCKS = 8,      /* ... its blocks per multiprocessor, at most */
     MERGE_TABLE_LEAST = 1 << 25 /* elements from which on keys of 8 and 16 bits use a table */

@@ -21,6 +21,7 @@
 #include "cuda/device/data_error.cuh"
 #include "cuda/device/warp.cuh"
 #include "merge/cuda/common.h"
+#include "merge/cuda/split.cuh"
 #include "merge/cuda/steps.cuh"
 #if KEY_BYTES <= 2
 #include "merge/cuda/narrow.cuh"
@@ -43,17 +44,11 @@ enum {
     RUNS_ROOM = RUNS_LIKE_KEYS ? KEYS_ROOM : ROOM
 };
 
-/* How many elements before a tile are from a; by a warp. */
-static __device__ inline uint64_t split_of(const struct merge_args &a, uint64_t tile)
-{
-    return merge_path_warp(a.order, (const ukey *)a.keys[0], a.n_a, (const ukey *)a.keys[1], a.n_b,
-                           tile < a.tiles ? tile * a.tile : a.n_a + a.n_b);
-}
-
 extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
     merge_split(const __grid_constant__ struct merge_args a)
 {
-    const uint64_t step = (uint64_t)gridDim.x * MERGE_THREADS, n = a.n_a + a.n_b;
+    __shared__ uint64_t begins[SPLIT_WARPS + 1];
+    const uint64_t step = (uint64_t)gridDim.x * MERGE_THREADS;
     wait_for_earlier();
     if (a.by_warp) {
         uint64_t t = (uint64_t)blockIdx.x * (MERGE_THREADS / 32) + warp_id();
@@ -63,9 +58,8 @@ extern "C" __global__ void __launch_bounds__(MERGE_THREADS)
         }
         return;
     }
-    for (uint64_t t = (uint64_t)blockIdx.x * MERGE_THREADS + threadIdx.x; t <= a.tiles; t += step)
-        a.splits[t] = merge_path(a.order, (const ukey *)a.keys[0], a.n_a, (const ukey *)a.keys[1],
-                                 a.n_b, t < a.tiles ? t * a.tile : n);
+    for (uint64_t t = (uint64_t)blockIdx.x * MERGE_THREADS; t <= a.tiles; t += step)
+        split_by_block(a, t, begins);
 }
 
 /* ---- Keys ---- */

@@ -23,10 +23,16 @@ enum {
     MOST_BLOCKS = MULTIPROCESSOR_THREADS / SPARSE_THREADS,
     FULL_BLOCKS = REAL_BITS == 32 ? 9 : 6, /* blocks that have registers for 256 entries per warp */
     BLOCKS = FULL_BLOCKS < MOST_BLOCKS ? FULL_BLOCKS : MOST_BLOCKS, /* per multiprocessor */
-    DIGITS = 5,            /* of the number of groups of a tile, maximum */
-    SPAN = 32 * JOIN_EACH, /* groups that a warp adds up as a unit */
-    SHORT = 16,            /* entries of rows whose sums cannot have bank conflicts */
-    LINE = 33              /* stride of a lane's products, which avoids bank conflicts */
+    DIGITS = 5,                       /* of the number of groups of a tile, maximum */
+    SPAN = 32 * JOIN_EACH,            /* groups that a warp adds up as a unit */
+    SHORT = 16,                       /* entries of rows whose sums cannot have bank conflicts */
+    VECTOR = REAL_BITS == 32 ? 4 : 1, /* products of a row that a lane reads at once */
+    STRIDE = 32 + VECTOR              /* of a lane's products; avoids most bank conflicts */
+};
+
+union vector {
+    uint4 all;
+    float each[4];
 };
 
 /* A row that needs several steps, or that other tiles share: its entries in the tile. */
@@ -35,7 +41,7 @@ struct long_row {
 };
 
 struct warp_shared {
-    real product[CHUNKS * LINE];
+    __align__(VECTOR * sizeof(real)) real product[CHUNKS * STRIDE];
     real digit[DIGITS]; /* of a binary counter: sums of 2^i groups */
     struct long_row rows[LONG_ROWS];
 };
@@ -48,8 +54,9 @@ static __device__ inline void put(const struct sparse_args &a, uint64_t row, rea
 /* ---- 1 ---- */
 
 /* Multiplies SURE * 32 entries, and the existing ones of MORE * 32 further entries; left: their
- * number from the lane's first on.  A lane has every LINE-th product. */
-template <int SURE, int MORE, int LINE>
+ * number from the lane's first on.  A lane has every STEP-th product.
+ * Vectors of products are complete. */
+template <int SURE, int MORE, int STEP>
 static __device__ inline void multiply_some(const struct sparse_args &a, const index_type *columns,
                                             const real *values, int32_t left, real *product)
 {
@@ -73,11 +80,11 @@ static __device__ inline void multiply_some(const struct sparse_args &a, const i
     __syncwarp(); /* as above */
 #pragma unroll
     for (int k = 0; k < SURE + MORE; k++)
-        if (k < SURE || 32 * k < left) product[k * LINE] = value[k] * other[k];
+        if (VECTOR > 1 || k < SURE || 32 * k < left) product[k * STEP] = value[k] * other[k];
 }
 
-/* n entries, at most SPARSE_GROUP. */
-template <int LINE>
+/* n entries, at most SPARSE_GROUP.  LINES: 32 products are adjacent, otherwise all. */
+template <bool LINES>
 static __device__ inline void multiply(const struct sparse_args &a, uint64_t entry, uint32_t n,
                                        struct warp_shared &s)
 {
@@ -85,12 +92,13 @@ static __device__ inline void multiply(const struct sparse_args &a, uint64_t ent
     const real *values = (const real *)a.values + entry + lane_id();
     const int32_t left = (int32_t)(n - lane_id());
     real *product = s.product + lane_id();
+    enum { STEP = LINES ? (int)STRIDE : 32 };
     if (n <= 128)
-        multiply_some<0, 4, LINE>(a, columns, values, left, product);
+        multiply_some<0, 4, STEP>(a, columns, values, left, product);
     else if (n <= 192)
-        multiply_some<4, 2, LINE>(a, columns, values, left, product);
+        multiply_some<4, 2, STEP>(a, columns, values, left, product);
     else
-        multiply_some<6, 2, LINE>(a, columns, values, left, product);
+        multiply_some<6, 2, STEP>(a, columns, values, left, product);
     __syncwarp(); /* the products are written */
 }
 
@@ -105,12 +113,24 @@ static __device__ inline real add_chunk(const real *product, uint32_t count)
     return sum;
 }
 
-/* The same for products with stride LINE. */
+/* The same for products with stride STRIDE. */
 static __device__ inline real add_lines(const struct warp_shared &s, uint32_t at, uint32_t count)
 {
     real sum = (real)-0.0;
+    if (VECTOR == 1) {
 #pragma unroll 4
-    for (uint32_t i = 0; i < count; i++) sum += s.product[at + i + (at + i) / 32];
+        for (uint32_t i = 0; i < count; i++) sum += s.product[at + i + (at + i) / 32];
+        return sum;
+    }
+    const uint32_t end = count ? at + count : 0;
+#pragma unroll 1
+    for (uint32_t i = at / VECTOR * VECTOR; i < end; i += VECTOR) {
+        union vector products;
+        products.all = *(const uint4 *)(s.product + i + i / 32 * VECTOR);
+#pragma unroll
+        for (uint32_t k = 0; k < VECTOR; k++)
+            if (i + k - at < count) sum += products.each[k]; /* unsigned: also before `at` */
+    }
     return sum;
 }
 
@@ -125,8 +145,9 @@ static __device__ inline real add_chunks(real sum)
 static __device__ inline real add_group(const struct warp_shared &s, uint32_t n)
 {
     const uint32_t at = lane_id() * SPARSE_CHUNK;
-    return add_chunks(
-        add_chunk(s.product + lane_id() * LINE, at < n ? least(n - at, SPARSE_CHUNK) : 0));
+    const uint32_t count = at < n ? least(n - at, SPARSE_CHUNK) : 0;
+    return add_chunks(VECTOR == 1 ? add_chunk(s.product + lane_id() * STRIDE, count)
+                                  : add_lines(s, at, count));
 }
 
 /* The products of a lane's row, and whether the lane has a row. */
@@ -247,7 +268,7 @@ static __device__ inline void add_long(const struct sparse_args &a, const struct
     }
     for (; at < end; at += SPARSE_GROUP, groups++) {
         const uint32_t n = least(end - at, SPARSE_GROUP);
-        multiply<LINE>(a, t.entry + at, n, s);
+        multiply<true>(a, t.entry + at, n, s);
         const real sum = add_group(s, n);
         __syncwarp(); /* the products may be overwritten */
         if (lane_id()) continue;
@@ -295,10 +316,10 @@ static __device__ inline uint32_t add_steps(const struct sparse_args &a, const s
         if (taken) {
             const struct lane_row mine = { begin - at, end - begin, lane_id() < taken };
             if (__any_sync(WARP_ALL, mine.there && mine.count > SHORT)) {
-                multiply<LINE>(a, t.entry + at, next - at, s);
+                multiply<true>(a, t.entry + at, next - at, s);
                 add_rows(a, t.row + i, mine, s);
             } else {
-                multiply<32>(a, t.entry + at, next - at, s);
+                multiply<false>(a, t.entry + at, next - at, s);
                 const real sum = add_chunk(s.product + mine.at, mine.there ? mine.count : 0);
                 if (mine.there) put(a, t.row + i + lane_id(), mine.count ? sum : 0);
             }
