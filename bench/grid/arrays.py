@@ -53,7 +53,8 @@ class Module:
                 ("grid_contender", ctypes.c_char_p, [ctypes.c_int]),
                 ("grid_begin", ctypes.c_char_p, [ctypes.POINTER(Row)]), ("grid_end", None, []),
                 ("grid_arrays", ctypes.POINTER(Case), []), ("grid_time", ctypes.c_double, [ctypes.c_int] * 2),
-                ("grid_mark", None, []), ("grid_since_mark", ctypes.c_double, []), ("grid_stream", POINTER, []),
+                ("grid_lead", ctypes.c_int, []), ("grid_mark", None, []), ("grid_since_mark", ctypes.c_double, []),
+                ("grid_stream", POINTER, []),
                 ("grid_check", ctypes.c_int, [ctypes.c_int]), ("grid_limit", ctypes.c_double, [ctypes.c_int]),
                 ("grid_check_array", ctypes.c_int,
                  [ctypes.c_int, POINTER, ctypes.c_int, ctypes.c_size_t, ctypes.c_uint64])):

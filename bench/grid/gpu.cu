@@ -178,6 +178,11 @@ void grid_move(struct grid_case *c)
 
 /* ---- Time ---- */
 
+int grid_lead(void)
+{
+    return 1;
+}
+
 void grid_mark(void)
 {
     CUDA(cudaEventRecord(marks[0], grid_gpu_stream));

@@ -165,6 +165,9 @@ GRID_API const char *grid_begin(const struct grid_row *row);
 GRID_API void grid_end(void);
 /* The arrays for competitors in Python: 0 in, 1 aux, 2 aux2, 3 out of Echelon. */
 GRID_API const struct grid_case *grid_arrays(void);
+/* Calls before each batch that are not timed: 1 on a GPU, so that the time is that of calls which
+ * wait in the stream, without the time of the processor before the first of them. */
+GRID_API int grid_lead(void);
 /* Nanoseconds per call; negative: the competitor does not support the row. */
 GRID_API double grid_time(int contender, int calls);
 /* On a GPU, the time between two marks of the stream in nanoseconds; on a CPU elapsed time. */

@@ -91,8 +91,9 @@ class Python:
 
     def time(self, calls):
         work = self.work
-        self.module.mark()
-        for _ in range(calls):
+        for number in range(-self.module.lead(), calls):
+            if number == 0:
+                self.module.mark()
             work()
         return self.module.since_mark() / calls
 
