@@ -77,7 +77,7 @@ static uint64_t count(const struct files_kind *kind, const unsigned char *bytes,
 /* The sort allocates it itself. */
 static size_t work_bytes(const struct files_kind *kind, size_t bytes, size_t records)
 {
-    return (size_t)lines_memory(lines_of(kind)->order, bytes, records);
+    return (size_t)lines_memory(lines_of(kind)->order, bytes, records, lines_of(kind)->threads);
 }
 
 static io_status sort(const struct files_kind *kind, ech_ctx *ctx, struct files_block *block,

@@ -152,8 +152,9 @@ size_t lines_unsorted(const struct lines_order *order, const char *before, size_
 /* ---- Sort of a block in memory: sort.c ---- */
 
 /* The bytes of memory that lines_sort() takes at most for a block with n records, in addition to
- * the block itself: records, keys, and the workspace of the library. */
-uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n);
+ * the block itself: records, keys, and the workspace of the library.  threads: as of lines_sort();
+ * 0: all. */
+uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n, int threads);
 
 /* Memory for a block or for arrays, freed with free(): in huge pages if it is large. */
 void *lines_allocate(size_t bytes);

@@ -342,16 +342,17 @@ static size_t index_bytes_of(uint64_t n)
     return n <= UINT32_MAX ? 4 : 8;
 }
 
-uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n)
+uint64_t lines_memory(const struct lines_order *order, size_t bytes, uint64_t n, int threads)
 {
     const size_t index_bytes = index_bytes_of(n), begin_bytes = bytes < UINT32_MAX ? 4 : 8;
     size_t workspace = 0;
     ech_sort_options options = { .size = sizeof options };
     ech_sort_workspace("cpu", (size_t)n, ECH_U64, index_bytes, &options, &workspace);
     enum { FIXED = 8 << 20 }; /* also for arrays that end within a huge page */
-    const uint64_t most = n < LARGE ? n : LARGE, threads = (uint64_t)io_threads();
+    const uint64_t most = n < LARGE ? n : LARGE;
+    const uint64_t used = (uint64_t)(threads > 0 ? threads : io_threads());
     return n * ((order->number ? 8 : 16) + index_bytes + begin_bytes + (order->unique ? 1 : 0)) +
-           n / 8 + workspace + threads * (lines_tie_bytes(order, (size_t)most) + 2 * LONG_WINDOW) +
+           n / 8 + workspace + used * (lines_tie_bytes(order, (size_t)most) + 2 * LONG_WINDOW) +
            bytes / 1024 + FIXED;
 }
 
