@@ -1,10 +1,11 @@
 /*
  * sparse_direct/choose.c - which library factors a matrix, and the text of explain.
  *
+ *     klu        refuses a matrix with much fill if cuDSS or MUMPS is available
  *     cudss      on a GPU context; refuses a matrix if it had to replace pivots, and a library of
  *                the CPU is available
- *     klu        refuses a matrix with much fill if MUMPS is available
  *     mumps, superlu, dense (n <= ECHI_SPARSE_DENSE)
+ *     klu        a matrix that it refused, if cuDSS then refused it, too
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,7 +56,7 @@ enum { MOST = 6 };
 static int candidates(const struct echi_backend *backend, size_t n, const char *algorithm,
                       const struct echi_sparse_library **list)
 {
-    static const char *const order[] = { "cudss", "klu", "mumps", "superlu", "dense" };
+    static const char *const order[] = { "klu", "cudss", "mumps", "superlu", "dense" };
     const struct echi_sparse_setting *setting = echi_sparse_setting();
     int count = 0;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -100,22 +101,37 @@ static ech_status unavailable(ech_ctx *ctx, size_t n, const char *algorithm)
 
 /* ---- The factorization ---- */
 
+/* Whether the next candidate is for matrices with much fill. */
+static bool takes_fill(const struct echi_sparse_library *const *list, int count, int next)
+{
+    return next < count && (is(list[next], "cudss") || is(list[next], "mumps"));
+}
+
 ech_status echi_sparse_factor(struct ech_sparse_factor *f, const char *algorithm,
                               struct echi_sparse_outcome *outcome)
 {
     const struct echi_sparse_library *list[MOST];
     const int count = candidates(f->ctx->backend, f->a.n, algorithm, list);
+    const struct echi_sparse_library *klu = NULL; /* after it refused the matrix */
     double *scaled = NULL;
     ech_status status = ECH_OK;
     if (!count) return unavailable(f->ctx, f->a.n, algorithm);
     scaled = echi_csc_scaled(&f->a);
     if (!scaled) FAIL(f->ctx, ECH_ERR_MEMORY, "out of host memory for a scaled copy of a");
     for (int i = 0; i < count; i++) {
-        const bool other = i + 1 < count && (is(list[i], "cudss") || is(list[i + 1], "mumps"));
+        const bool other = is(list[i], "klu")     ? takes_fill(list, count, i + 1)
+                           : is(list[i], "cudss") ? i + 1 < count || klu
+                                                  : false;
         *outcome = (struct echi_sparse_outcome){ .status = ECH_DIRECT_STATUS_SOLVED };
         f->library = list[i];
         status = f->library->factor(f->ctx, &f->a, scaled, other, &f->state, outcome);
         if (status != ECH_OK || !outcome->refused) break;
+        if (is(list[i], "klu")) klu = list[i];
+    }
+    if (status == ECH_OK && outcome->refused && klu) {
+        *outcome = (struct echi_sparse_outcome){ .status = ECH_DIRECT_STATUS_SOLVED };
+        f->library = klu;
+        status = klu->factor(f->ctx, &f->a, scaled, false, &f->state, outcome);
     }
 done:
     free(scaled);
@@ -135,12 +151,12 @@ void echi_sparse_explain(const struct echi_backend *backend, size_t n, const cha
             if (is(list[i], purposes[k]))
                 echi_explain_algorithm(e, i == 0, list[i]->name, "%s", purposes[k + 1]);
     if (!count) echi_explain_algorithm(e, true, "none", "no library is available");
-    for (int i = 0; i + 1 < count; i++) {
-        if (is(list[i], "cudss"))
-            echi_explain_line(e, "cudss", "unless it has to replace pivots, then %s",
-                              list[i + 1]->name);
-        if (is(list[i], "klu") && is(list[i + 1], "mumps"))
-            echi_explain_line(e, "klu", "if it expects little fill, otherwise mumps");
+    for (int i = 0; i < count; i++) {
+        const char *next = i + 1 < count ? list[i + 1]->name : i ? list[0]->name : NULL;
+        if (is(list[i], "cudss") && next)
+            echi_explain_line(e, "cudss", "unless it has to replace pivots, then %s", next);
+        if (is(list[i], "klu") && takes_fill(list, count, i + 1))
+            echi_explain_line(e, "klu", "if it expects little fill, otherwise %s", next);
     }
     for (int i = 0; echi_sparse_libraries[i]; i++) {
         char key[16];
