@@ -146,11 +146,13 @@ template <class S> static bool close_to(const void *a, const void *b, size_t n, 
     return true;
 }
 
-static ech_reduce_options options_with(ech_op op, size_t n, ech_dtype dtype, void **work)
+static ech_reduce_options options_with(ech_op op, size_t n, ech_dtype dtype, void **work,
+                                       ech_reduce_call call = ECH_REDUCE_CALL_ROWS,
+                                       size_t count = 1)
 {
     ech_reduce_options o = {};
     o.size = sizeof o;
-    ECH(ech_reduce_workspace("cuda", ECH_REDUCE_CALL_ROWS, op, n, 1, dtype, &o, &o.work_bytes));
+    ECH(ech_reduce_workspace("cuda", call, op, n, count, dtype, &o, &o.work_bytes));
     *work = NULL;
     if (o.work_bytes) CUDA(cudaMalloc(work, o.work_bytes));
     o.work = *work;
@@ -263,7 +265,9 @@ static void bench_parts(const char *shape, const char *dist, size_t n,
     CUDA(cudaMalloc(&at, (parts + 1) * 8));
     CUDA(cudaMemcpy(at, offsets.data(), (parts + 1) * 8, cudaMemcpyHostToDevice));
     fill<<<1024, 256, 0, stream>>>(in, n);
-    ech_reduce_options o = options_with(ECH_OP_SUM, n, ECH_F32, &work);
+    ech_reduce_options o =
+        options_with(ECH_OP_SUM, n, ECH_F32, &work,
+                     columns ? ECH_REDUCE_CALL_ROWS : ECH_REDUCE_CALL_SEGMENTS, parts);
     auto rival = [&] {
         return cub::DeviceSegmentedReduce::Sum(cub_work, cub_bytes, in, sums[1], (int64_t)parts, at,
                                                at + 1, stream);
