@@ -26,6 +26,7 @@ enum {
     BYTE_COPIES = 8,        /* of the table of bytes */
     BYTES_N = 8192,         /* minimum number of bytes for which these are worth it */
     FEW_COUNTERS = 512,     /* that few elements are counted in on the stack */
+    NARROW_N = 2048,        /* minimum for 32-bit counters, which take time to add up */
     FOUR_COUNTERS = 8192,   /* with up to this many counters, four copies are used in turn */
     TWO_COUNTERS = 65536,   /* ... two */
     MANY_SLOTS = 1 << 30,   /* from this many on, slots have 64 bits */
@@ -38,38 +39,36 @@ enum {
 
 /* ---- Counting one block ---- */
 
-static void count_block(uint64_t *tables, const uint32_t *slots, size_t n)
-{
-    for (size_t i = 0; i < n; i++) tables[slots[i]]++;
-}
-
-/* Counts in 32-bit counters of two or four tables of `each` counters. */
-static void count_narrow(const struct echi_histogram_job *job, uint32_t *tables, size_t each,
-                         const uint32_t *slots, size_t n)
-{
-    size_t i = 0;
-    if (job->copies == 4) {
-        uint32_t *t1 = tables + each, *t2 = t1 + each, *t3 = t2 + each;
-        for (; i + 3 < n; i += 4) {
-            tables[slots[i]]++;
-            t1[slots[i + 1]]++;
-            t2[slots[i + 2]]++;
-            t3[slots[i + 3]]++;
-        }
-    } else {
-        uint32_t *t1 = tables + each;
-        for (; i + 1 < n; i += 2) {
-            tables[slots[i]]++;
-            t1[slots[i + 1]]++;
-        }
+/* Tables of `each` counters, of 64 or 32 bits: the copies take the elements in turn. */
+#define COUNT_IN_TURN(NAME, COUNTER)                                                               \
+    static void NAME(size_t copies, COUNTER *tables, size_t each, const uint32_t *slots, size_t n) \
+    {                                                                                              \
+        size_t i = 0;                                                                              \
+        if (copies == 4) {                                                                         \
+            COUNTER *t1 = tables + each, *t2 = t1 + each, *t3 = t2 + each;                         \
+            for (; i + 3 < n; i += 4) {                                                            \
+                tables[slots[i]]++;                                                                \
+                t1[slots[i + 1]]++;                                                                \
+                t2[slots[i + 2]]++;                                                                \
+                t3[slots[i + 3]]++;                                                                \
+            }                                                                                      \
+        } else if (copies == 2) {                                                                  \
+            COUNTER *t1 = tables + each;                                                           \
+            for (; i + 1 < n; i += 2) {                                                            \
+                tables[slots[i]]++;                                                                \
+                t1[slots[i + 1]]++;                                                                \
+            }                                                                                      \
+        }                                                                                          \
+        for (; i < n; i++) tables[slots[i]]++;                                                     \
     }
-    for (; i < n; i++) tables[slots[i]]++;
-}
+
+COUNT_IN_TURN(count_wide, uint64_t)
+COUNT_IN_TURN(count_narrow, uint32_t)
 
 /* Whether a part counts in 32-bit counters. */
 static bool is_narrow(const struct echi_histogram_job *job)
 {
-    return job->copies > 1 && job->part_n <= UINT32_MAX;
+    return job->copies > 1 && job->part_n >= NARROW_N && job->part_n <= UINT32_MAX;
 }
 
 static int64_t signed_weight(const struct echi_histogram *h, size_t i)
@@ -150,7 +149,7 @@ static void count_part_narrow(const struct echi_histogram_job *job, size_t part)
     for (size_t i = part * job->part_n, end = part_end(job, part), n; i < end; i += n) {
         n = echi_min(ECHI_SLOTS, end - i);
         isa()->slots[width_of(job->h)](job, i, n, slots);
-        count_narrow(job, tables, each, slots, n);
+        count_narrow(job->copies, tables, each, slots, n);
     }
     const uint32_t *restrict t1 = tables + each, *restrict t2 = t1 + each, *restrict t3 = t2 + each;
     for (size_t k = 0; k < each && job->copies == 2; k++) sums[k] = (uint64_t)tables[k] + t1[k];
@@ -164,6 +163,7 @@ static void count_part(void *arg, size_t part, int thread)
     const struct echi_histogram_job *job = arg;
     const struct echi_histogram *h = job->h;
     uint64_t *tables = job->tables + part * job->table_words;
+    const size_t each = job->table_words / job->copies;
     uint32_t slots[ECHI_SLOTS];
     uint64_t wide[ECHI_SLOTS];
     if (is_narrow(job)) {
@@ -180,8 +180,10 @@ static void count_part(void *arg, size_t part, int thread)
         else if (many(h))
             for (size_t k = 0; k < n; k++) tables[wide[k]]++;
         else
-            count_block(tables, slots, n);
+            count_wide(job->copies, tables, each, slots, n);
     }
+    for (size_t copy = 1; copy < job->copies; copy++)
+        for (size_t k = 0; k < each; k++) tables[k] += tables[copy * each + k];
 }
 
 /* Counts few elements in four tables, so that equal neighbours do not wait for each other. */
