@@ -66,7 +66,7 @@ static size_t offset(const ech_csr *a, size_t row)
                                      : ((const uint32_t *)a->row_offsets)[row];
 }
 
-enum { PLACES = 16, SAMPLES = 16 }; /* of a matrix: the rows or entries that are looked at */
+enum { PLACES = 16, SAMPLES = 16 }; /* of a matrix: the rows or entries that are read */
 
 /* Whether a product misses the L2 cache at most entries, judging by 256 of them. */
 static bool is_scattered(const ech_csr *a)
