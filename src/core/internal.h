@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     ECHI_ERROR_BYTES = 512, /* maximum length of a message, including the terminator */
@@ -107,6 +108,29 @@ static inline bool echi_dtype_known(ech_dtype dtype)
 static inline size_t echi_dtype_bytes(ech_dtype dtype)
 {
     return echi_dtype_known(dtype) ? (size_t)echi_dtypes[dtype].bytes : 0;
+}
+
+/* Reads an unsigned number of 1, 2, 4 or 8 bytes, which need not be aligned. */
+static inline uint64_t echi_load_number(const void *from, size_t bytes)
+{
+    uint8_t u1;
+    uint16_t u2;
+    uint32_t u4;
+    uint64_t u8;
+    switch (bytes) {
+    case 1:
+        memcpy(&u1, from, sizeof u1);
+        return u1;
+    case 2:
+        memcpy(&u2, from, sizeof u2);
+        return u2;
+    case 4:
+        memcpy(&u4, from, sizeof u4);
+        return u4;
+    default:
+        memcpy(&u8, from, sizeof u8);
+        return u8;
+    }
 }
 
 static inline const char *echi_dtype_name(ech_dtype dtype)

@@ -5,8 +5,6 @@
  */
 #include "core/internal.h"
 
-#include <string.h>
-
 uint64_t echi_order_encode(const struct echi_order *o, int bytes, uint64_t u)
 {
     int width = 8 * bytes;
@@ -24,28 +22,6 @@ uint64_t echi_order_decode(const struct echi_order *o, int bytes, uint64_t e)
     uint64_t ones = ~(uint64_t)0 >> (64 - width), top = (uint64_t)1 << (width - 1);
     uint64_t u = ((e ^ o->flip) + o->shift) & ones;
     return (u ^ (o->sign | (u & top ? 0 : o->float_mask))) & ones;
-}
-
-static uint64_t load(const void *value, int bytes)
-{
-    uint8_t u1;
-    uint16_t u2;
-    uint32_t u4;
-    uint64_t u8;
-    switch (bytes) {
-    case 1:
-        memcpy(&u1, value, 1);
-        return u1;
-    case 2:
-        memcpy(&u2, value, 2);
-        return u2;
-    case 4:
-        memcpy(&u4, value, 4);
-        return u4;
-    default:
-        memcpy(&u8, value, 8);
-        return u8;
-    }
 }
 
 /* Values from first to last pass; with invert, all others. */
@@ -94,7 +70,7 @@ static ech_status make_other(ech_ctx *ctx, ech_dtype dtype, ech_compare compare,
     const int bytes = echi_dtypes[dtype].bytes;
     const uint64_t ones = ~(uint64_t)0 >> (64 - 8 * bytes);
     if (of_bits) {
-        const uint64_t u = load(value, bytes);
+        const uint64_t u = echi_load_number(value, (size_t)bytes);
         p->order = (struct echi_order){ .last = ones };
         p->mask = u;
         take_range(p, compare == ECH_COMPARE_HAS_ALL ? u : 0,
@@ -121,7 +97,8 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
     const struct echi_order *order = &echi_orders[1][dtype];
     const int bytes = echi_dtypes[dtype].bytes;
     const bool is_float = order->float_mask != 0;
-    const uint64_t ones = is_float ? order->float_mask : order->last, u = load(value, bytes);
+    const uint64_t ones = is_float ? order->float_mask : order->last,
+                   u = echi_load_number(value, (size_t)bytes);
     const uint64_t e = is_float ? echi_order_encode(order, bytes, u) : u ^ order->sign;
     const uint64_t most = is_float ? order->last - 1 : ones; /* the maximum that is not NaN */
     p->order = *order;

@@ -162,29 +162,7 @@ static uint64_t bits_of(const struct echi_quantile *s, uint64_t key)
     return quantile_bits_of_key(&s->order, s->key_bytes, nan, key);
 }
 
-/* Reads or writes a number of 1, 2, 4 or 8 bytes. */
-static uint64_t read_bits(const void *from, size_t bytes)
-{
-    uint8_t u8;
-    uint16_t u16;
-    uint32_t u32;
-    uint64_t u64;
-    switch (bytes) {
-    case 1:
-        memcpy(&u8, from, sizeof u8);
-        return u8;
-    case 2:
-        memcpy(&u16, from, sizeof u16);
-        return u16;
-    case 4:
-        memcpy(&u32, from, sizeof u32);
-        return u32;
-    default:
-        memcpy(&u64, from, sizeof u64);
-        return u64;
-    }
-}
-
+/* Writes a number of 1, 2, 4 or 8 bytes. */
 static void write_bits(void *to, size_t bytes, uint64_t u)
 {
     const uint8_t u8 = (uint8_t)u;
@@ -380,12 +358,13 @@ static bool find_few(const struct echi_order *order, const void *in, size_t n, s
     const size_t middle = rank * SAMPLE / n, low = middle < SIDE ? 0 : middle - SIDE;
     const size_t high = echi_min(middle + SIDE, SAMPLE - 1);
     const char *keys = (const char *)sample;
-    const struct echi_quantile_pivots pivots = { read_bits(keys + low * bytes, bytes),
-                                                 read_bits(keys + high * bytes, bytes), true };
+    const struct echi_quantile_pivots pivots = { echi_load_number(keys + low * bytes, bytes),
+                                                 echi_load_number(keys + high * bytes, bytes),
+                                                 true };
     const size_t listed = width_of_machine(w, true)->sift(order, in, n, &pivots, list, counts);
     if (rank >= counts[1] && rank < counts[2]) {
         if (!echi_cpu_sort_few(plain, list, list, listed, bytes)) return false;
-        *key = read_bits((const char *)list + (rank - counts[1]) * bytes, bytes);
+        *key = echi_load_number((const char *)list + (rank - counts[1]) * bytes, bytes);
         return true;
     }
     const bool is_low = rank >= counts[0] && rank < counts[1];
@@ -404,7 +383,7 @@ bool echi_cpu_element_few(const void *in, void *value, size_t n, size_t rank, ec
         u = quantile_bits_of_key(merged, (int)bytes, 0, e);
     } else {
         if (!echi_cpu_sort_few(apart, in, sorted, n, bytes)) return false;
-        u = read_bits(sorted + rank * bytes, bytes);
+        u = echi_load_number(sorted + rank * bytes, bytes);
         e = merged->float_mask ? echi_order_encode(merged, (int)bytes, u) : u;
     }
     if (merged->float_mask && (e == merged->zero + 1 || e == merged->last))

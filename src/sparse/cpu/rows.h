@@ -38,6 +38,7 @@ static inline void NAME(maximum)(NAME(vector) * most, const INDEX *columns)
 #endif
 }
 
+/* Whether all lanes are valid columns. */
 static inline bool NAME(below)(NAME(vector) most, size_t cols)
 {
     const NAME(vector) bound = (NAME(vector)){ 0 } + (INDEX)echi_min(cols, (INDEX)-1);
