@@ -531,22 +531,30 @@ static void run_without(void)
     test_end();
 }
 
-/* Much fill is left to MUMPS, little to KLU. */
+/* Much fill is left to cuDSS or MUMPS, little to KLU; cuDSS takes some that MUMPS does not. */
 static void run_choice(void)
 {
+    static const struct {
+        const char *kind;
+        size_t n;
+        const char *with_cudss, *with_mumps;
+    } cases[] = { { "plant", 20000, "klu", "klu" },
+                  { "mesh", 40000, "cudss", "klu" },
+                  { "box", 4913, "cudss", "mumps" } };
     if (!test_begin("choice")) return;
-    if (!available("klu") || !available("mumps")) {
-        test_skip("libklu or libdmumps_seq-5.5 is not installed");
+    const bool cudss = available("cudss");
+    if (!available("klu") || !(cudss || available("mumps"))) {
+        test_skip("libklu is not installed, or neither cuDSS nor libdmumps_seq-5.5");
         test_end();
         return;
     }
-    for (int much = 0; much < 2; much++) {
-        struct direct_csr s = direct_csr_make(much ? "box" : "plant", much ? 4913 : 20000, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct direct_csr s = direct_csr_make(cases[i].kind, cases[i].n, 1);
         ech_csr a = csr_of(&s, ECH_I32, ECH_F64);
         ech_sparse_direct_options o = options_of(NULL);
         ech_sparse_direct_report report = new_report();
         CHECK_STATUS(SOLVE(&a, 0, NULL, 0, NULL, 0, &o, &report), ECH_OK);
-        CHECK_TEXT(report.algorithm, much ? "mumps" : "klu");
+        CHECK_TEXT(report.algorithm, cudss ? cases[i].with_cudss : cases[i].with_mumps);
         csr_free(&a);
         direct_csr_free(&s);
     }

@@ -101,10 +101,11 @@ static ech_status unavailable(ech_ctx *ctx, size_t n, const char *algorithm)
 
 /* ---- The factorization ---- */
 
-/* Whether the next candidate is for matrices with much fill. */
-static bool takes_fill(const struct echi_sparse_library *const *list, int count, int next)
+/* The name of the next candidate if it is for matrices with much fill; NULL: it is not. */
+static const char *takes_fill(const struct echi_sparse_library *const *list, int count, int next)
 {
-    return next < count && (is(list[next], "cudss") || is(list[next], "mumps"));
+    const bool takes = next < count && (is(list[next], "cudss") || is(list[next], "mumps"));
+    return takes ? list[next]->name : NULL;
 }
 
 ech_status echi_sparse_factor(struct ech_sparse_factor *f, const char *algorithm,
@@ -119,9 +120,10 @@ ech_status echi_sparse_factor(struct ech_sparse_factor *f, const char *algorithm
     scaled = echi_csc_scaled(&f->a);
     if (!scaled) FAIL(f->ctx, ECH_ERR_MEMORY, "out of host memory for a scaled copy of a");
     for (int i = 0; i < count; i++) {
-        const bool other = is(list[i], "klu")     ? takes_fill(list, count, i + 1)
-                           : is(list[i], "cudss") ? i + 1 < count || klu
-                                                  : false;
+        const char *other = NULL;
+        if (is(list[i], "klu")) other = takes_fill(list, count, i + 1);
+        if (is(list[i], "cudss"))
+            other = i + 1 < count ? list[i + 1]->name : klu ? klu->name : NULL;
         *outcome = (struct echi_sparse_outcome){ .status = ECH_DIRECT_STATUS_SOLVED };
         f->library = list[i];
         status = f->library->factor(f->ctx, &f->a, scaled, other, &f->state, outcome);
@@ -131,7 +133,7 @@ ech_status echi_sparse_factor(struct ech_sparse_factor *f, const char *algorithm
     if (status == ECH_OK && outcome->refused && klu) {
         *outcome = (struct echi_sparse_outcome){ .status = ECH_DIRECT_STATUS_SOLVED };
         f->library = klu;
-        status = klu->factor(f->ctx, &f->a, scaled, false, &f->state, outcome);
+        status = klu->factor(f->ctx, &f->a, scaled, NULL, &f->state, outcome);
     }
 done:
     free(scaled);

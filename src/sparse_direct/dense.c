@@ -33,7 +33,7 @@ static void release(ech_ctx *ctx, void *at)
 }
 
 static ech_status factor(ech_ctx *ctx, const struct echi_csc *a, const double *values,
-                         bool may_refuse, void **state, struct echi_sparse_outcome *outcome)
+                         const char *other, void **state, struct echi_sparse_outcome *outcome)
 {
     const ech_direct_options options = { .size = sizeof options, .kind = ECH_FACTOR_LU };
     const size_t n = a->n;
@@ -41,7 +41,7 @@ static ech_status factor(ech_ctx *ctx, const struct echi_csc *a, const double *v
     struct state *s = calloc(1, sizeof *s);
     double *matrix = calloc(n * n + 1, sizeof *matrix);
     ech_status status = ECH_OK;
-    (void)may_refuse;
+    (void)other;
     if (s) {
         s->n = n;
         s->inverse = malloc((n * n + 1) * sizeof *s->inverse);

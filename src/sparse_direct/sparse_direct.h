@@ -39,7 +39,7 @@ struct echi_sparse_outcome {
     ech_direct_status status;
     uint64_t failed_index;
     uint64_t factor_nnz;
-    bool refused; /* the library is unsuitable for this matrix, and may_refuse was set */
+    bool refused; /* the library is unsuitable for this matrix, and there is another one */
 };
 
 /* A library. */
@@ -49,9 +49,10 @@ struct echi_sparse_library {
     const char *packages;     /* "libklu1 (Debian)": what to install */
     const char *const *files; /* [ECHI_SPARSE_NAMES] tried in this order; NULL ends them */
     bool (*take)(void *handle, const char **why); /* finds the functions; *why: why it cannot */
-    /* Factors the matrix with these values, scaled; *state is NULL unless A was factored. */
+    /* Factors the matrix with these values, scaled; *state is NULL unless A was factored.
+     * other: the name of the library that factors A if this one refuses it; NULL: none. */
     ech_status (*factor)(ech_ctx *ctx, const struct echi_csc *a, const double *values,
-                         bool may_refuse, void **state, struct echi_sparse_outcome *outcome);
+                         const char *other, void **state, struct echi_sparse_outcome *outcome);
     /* x [n], in host memory, becomes A^-1 x, or A^-T x. */
     ech_status (*solve)(ech_ctx *ctx, void *state, bool transpose, double *x);
     void (*release)(ech_ctx *ctx, void *state);

@@ -3,9 +3,9 @@
  * 64-bit indices.
  *
  * KLU permutes a matrix to block triangular form, orders each diagonal block, and factors it column
- * by column. This is fast for matrices with little fill. It estimates the operations first; above
- * ECHI_KLU_FLOPS_PER_ENTRY per entry of L and U, MUMPS, which works with dense blocks, is faster,
- * so the caller may ask KLU to refuse such a matrix.
+ * by column. This is fast for matrices with little fill. It estimates the operations first. If they
+ * are more than a number per entry of L and U (tuning.h), cuDSS and MUMPS, which work with dense
+ * blocks, are faster, so KLU refuses such a matrix if one of them is the next choice.
  *
  * The structures contain the fields of KLU's documented interface up to the last one that is used.
  *
@@ -16,6 +16,7 @@
 #include "sparse_direct/tuning.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { KLU_SINGULAR = 1, KLU_OUT_OF_MEMORY = -2, KLU_TOO_LARGE = -4 };
 
@@ -92,14 +93,16 @@ static ech_status failed(ech_ctx *ctx, const struct state *s, const char *call)
                      (long long)code);
 }
 
-static bool has_much_fill(const struct klu_symbolic *s)
+static bool has_much_fill(const struct klu_symbolic *s, const char *other)
 {
-    return s->est_flops > ECHI_KLU_LITTLE_FLOPS && s->lnz + s->unz > 0 &&
-           s->est_flops > ECHI_KLU_FLOPS_PER_ENTRY * (s->lnz + s->unz);
+    const bool gpu = strcmp(other, "cudss") == 0;
+    const double little = gpu ? ECHI_KLU_LITTLE_FLOPS_CUDSS : ECHI_KLU_LITTLE_FLOPS_MUMPS;
+    const double ratio = gpu ? ECHI_KLU_FLOPS_PER_ENTRY_CUDSS : ECHI_KLU_FLOPS_PER_ENTRY_MUMPS;
+    return s->est_flops > little && s->lnz + s->unz > 0 && s->est_flops > ratio * (s->lnz + s->unz);
 }
 
 static ech_status factor(ech_ctx *ctx, const struct echi_csc *a, const double *values,
-                         bool may_refuse, void **state, struct echi_sparse_outcome *outcome)
+                         const char *other, void **state, struct echi_sparse_outcome *outcome)
 {
     double *scaled = (double *)(uintptr_t)values; /* not modified */
     struct state *s = calloc(1, sizeof *s);
@@ -113,7 +116,7 @@ static ech_status factor(ech_ctx *ctx, const struct echi_csc *a, const double *v
         status = failed(ctx, s, "klu_l_analyze");
         goto done;
     }
-    if (may_refuse && has_much_fill(s->symbolic)) {
+    if (other && has_much_fill(s->symbolic, other)) {
         outcome->refused = true;
         goto done;
     }

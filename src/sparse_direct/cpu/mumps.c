@@ -144,11 +144,11 @@ static ech_status set_matrix(ech_ctx *ctx, struct mumps *m, const struct echi_cs
 }
 
 static ech_status factor(ech_ctx *ctx, const struct echi_csc *a, const double *values,
-                         bool may_refuse, void **state, struct echi_sparse_outcome *outcome)
+                         const char *other, void **state, struct echi_sparse_outcome *outcome)
 {
     struct mumps *m = NULL, *alive = NULL;
     ech_status status = ECH_OK;
-    (void)may_refuse;
+    (void)other;
     if (a->n >= INT32_MAX)
         FAIL(ctx, ECH_ERR_UNSUPPORTED, "a has %zu rows: MUMPS needs less than 2^31", a->n);
     m = calloc(1, sizeof *m);

@@ -141,12 +141,12 @@ static int do_factor(struct state *s, struct slu_matrix *a, int *tree, uint64_t 
 }
 
 static ech_status factor(ech_ctx *ctx, const struct echi_csc *a, const double *values,
-                         bool may_refuse, void **state, struct echi_sparse_outcome *outcome)
+                         const char *other, void **state, struct echi_sparse_outcome *outcome)
 {
     struct state *s = NULL;
     int *offsets = NULL, *rows = NULL, *tree = NULL;
     ech_status status = ECH_OK;
-    (void)may_refuse;
+    (void)other;
     if (a->n >= INT32_MAX || a->nnz >= INT32_MAX)
         FAIL(ctx, ECH_ERR_UNSUPPORTED,
              "a has %zu rows and %zu entries: SuperLU needs less than 2^31", a->n, a->nnz);

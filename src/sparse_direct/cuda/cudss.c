@@ -213,7 +213,7 @@ static ech_status execute(ech_ctx *ctx, struct state *s, int phase, const char *
 }
 
 /* Reads what cuDSS reports about the factors. */
-static ech_status inspect(ech_ctx *ctx, struct state *s, bool may_refuse,
+static ech_status inspect(ech_ctx *ctx, struct state *s, const char *other,
                           struct echi_sparse_outcome *outcome)
 {
     int info = 0, pivots = 0;
@@ -228,7 +228,7 @@ static ech_status inspect(ech_ctx *ctx, struct state *s, bool may_refuse,
               "cudssDataGet"));
     if (cudss.data_get(s->handle, s->data, DATA_LU_NNZ, &nnz, sizeof nnz, &written) == 0 && nnz > 0)
         outcome->factor_nnz = (uint64_t)nnz;
-    if (may_refuse && (info || pivots)) {
+    if (other && (info || pivots)) {
         outcome->refused = true;
     } else if (info) {
         outcome->status = ECH_DIRECT_STATUS_SINGULAR;
@@ -239,7 +239,7 @@ done:
 }
 
 static ech_status factor(ech_ctx *ctx, const struct echi_csc *a, const double *values,
-                         bool may_refuse, void **state, struct echi_sparse_outcome *outcome)
+                         const char *other, void **state, struct echi_sparse_outcome *outcome)
 {
     struct state *s = NULL;
     ech_status status = echi_cuda_enter(ctx);
@@ -253,7 +253,7 @@ static ech_status factor(ech_ctx *ctx, const struct echi_csc *a, const double *v
     TRY(start(ctx, s));
     TRY(execute(ctx, s, PHASE_ANALYSIS, "cudssExecute(analysis)"));
     TRY(execute(ctx, s, PHASE_FACTORIZATION, "cudssExecute(factorization)"));
-    TRY(inspect(ctx, s, may_refuse, outcome));
+    TRY(inspect(ctx, s, other, outcome));
     if (!outcome->refused && outcome->status == ECH_DIRECT_STATUS_SOLVED) {
         *state = s;
         s = NULL;
