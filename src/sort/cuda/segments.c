@@ -28,28 +28,19 @@
 #define PORTION ((uint64_t)1 << 31)
 enum { HUGE_ROW = 1 << 24, LONG_MEAN = 1 << 15 };
 
-static const struct groups_algorithm algorithms[] = {
-    { "classes", "networks, bins or counting for short groups, MSD radix sort for long ones", 1, 1,
-      true },
-    { "network", "networks up to 16 times the words of a warp, then MSD radix sort", 4, 4, false },
-    { "msd", "MSD radix sort for all groups that do not fit in a warp", 0, 0, false },
-};
-enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+static const char algorithm[] = "classes";
 
 _Static_assert(sizeof(struct groups_plan) <= ECHI_PLAN_BYTES, "a plan is too large");
 
 /* ---- The plan ---- */
 
-static ech_status choose(const struct echi_sort *s, const struct groups_algorithm **algorithm)
+static ech_status check_algorithm(const struct echi_sort *s)
 {
-    for (int i = 0; i < ALGORITHMS; i++) {
-        *algorithm = &algorithms[i];
-        if (!s->algorithm || strcmp(s->algorithm, algorithms[i].name) == 0) return ECH_OK;
-    }
+    if (!s->algorithm || strcmp(s->algorithm, algorithm) == 0) return ECH_OK;
     return echi_fail(NULL, ECH_ERR_ARG,
-                     "unknown algorithm \"%s\" for sorts of rows and segments; available on the "
-                     "GPU: \"classes\", \"network\" and \"msd\"",
-                     s->algorithm);
+                     "unknown algorithm \"%s\" for sorts of rows and segments; the one available "
+                     "on the GPU is \"%s\"",
+                     s->algorithm, algorithm);
 }
 
 /* The classes beyond those of a warp that are short.  A block counts narrow keys: of rows and of
@@ -59,10 +50,8 @@ static ech_status choose(const struct echi_sort *s, const struct groups_algorith
 static uint32_t block_classes(const struct echi_sort_segments *r, const struct groups_plan *p)
 {
     const struct echi_sort *s = &r->sort;
-    if (s->stable) return (uint32_t)p->algorithm->positions;
-    if (!p->counted)
-        return s->key_bytes < 4 && p->algorithm->keys ? (uint32_t)SORT_BLOCK_CLASSES
-                                                      : (uint32_t)p->algorithm->keys;
+    if (s->stable) return 1;
+    if (!p->counted) return s->key_bytes < 4 ? SORT_BLOCK_CLASSES : 1;
     if (!r->offsets || s->n / LONG_MEAN >= r->groups) return SORT_BLOCK_CLASSES;
     const uint32_t alone = s->key_bytes == 1 ? 21 : 20, most = s->key_bytes == 1 ? 18 : 17;
     return (s->n <= (size_t)1 << alone ? alone : most) - p->words_log;
@@ -72,8 +61,7 @@ static uint32_t block_classes(const struct echi_sort_segments *r, const struct g
 static bool prefers_networks(const struct echi_sort_segments *r, const struct groups_plan *p)
 {
     const uint64_t words = (uint64_t)1 << p->words_log;
-    return r->sort.key_bytes == 2 && !r->offsets &&
-           (!p->algorithm->bins || r->sort.n > SORT_COUNTED_WIDE_MOST) &&
+    return r->sort.key_bytes == 2 && !r->offsets && r->sort.n > SORT_COUNTED_WIDE_MOST &&
            r->cols <= (r->sort.n >= SORT_NETWORK_LARGE ? 4 : 2) * words;
 }
 
@@ -83,7 +71,7 @@ static bool prefers_networks(const struct echi_sort_segments *r, const struct gr
 static bool can_bins(const struct echi_sort_segments *r, const struct groups_plan *p)
 {
     const uint64_t words = (uint64_t)1 << p->words_log, n = r->sort.n;
-    if (!p->algorithm->bins || p->positions || r->sort.key_bytes < 4) return false;
+    if (p->positions || r->sort.key_bytes < 4) return false;
     if (!r->offsets)
         return n <= SORT_GROUP_BINS_MOST && r->cols > 2 * words &&
                r->cols <= words << SORT_BLOCK_CLASSES;
@@ -140,12 +128,11 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
     const struct echi_sort *s = &r->sort;
     ech_status status;
     *p = (struct groups_plan){ .longest = r->longest ? r->longest : r->offsets ? s->n : r->cols };
-    TRY(choose(s, &p->algorithm));
+    TRY(check_algorithm(s));
     p->positions = s->stable;
     p->words_log = SORT_SHORT_LOG(SORT_SHORT_WORD_BYTES(s->key_bytes, p->positions));
-    p->counted = s->key_bytes < 4 && !p->positions && p->algorithm->keys && !prefers_networks(r, p);
-    const bool few =
-        p->counted && s->key_bytes == 2 && p->algorithm->bins && s->n <= SORT_COUNTED_WIDE_MOST;
+    p->counted = s->key_bytes < 4 && !p->positions && !prefers_networks(r, p);
+    const bool few = p->counted && s->key_bytes == 2 && s->n <= SORT_COUNTED_WIDE_MOST;
     p->wide = few && (r->offsets ? s->n / SORT_COUNTED_WIDE_MEAN >= r->groups
                                  : r->cols > SORT_COUNTED_WIDE_MEAN);
     p->bins = can_bins(r, p);
@@ -331,10 +318,9 @@ static ech_status explain_groups(const void *request, struct echi_explain *e)
     size_t bytes;
     ech_status status;
     TRY(plan_groups(r, &plan, &bytes));
-    echi_explain_algorithm(e, true, plan.algorithm->name, "%s", plan.algorithm->what);
-    for (int i = 0; i < ALGORITHMS; i++)
-        if (&algorithms[i] != plan.algorithm)
-            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    echi_explain_algorithm(e, true, algorithm,
+                           "networks, bins or counting for short groups, MSD radix sort for long "
+                           "ones");
     if (r->groups == 0) goto done;
     if (plan.huge_rows)
         echi_explain_line(e, "rows", "one sort each, because they have at least %d elements",

@@ -11,18 +11,10 @@
 #include "sort/cuda/segments.h"
 #include "sort/segments.h"
 
-/* Which groups are long: those of more elements than 2^class of a warp's words. */
-struct groups_algorithm {
-    const char *name, *what;
-    int keys, positions; /* classes beyond those of a warp that are short, at most 4 */
-    bool bins;           /* blocks sort keys of 32 and 64 bits by bins, in small arrays */
-};
-
 struct groups_plan {
-    const struct groups_algorithm *algorithm;
-    uint64_t longest; /* of a group, at most */
-    uint64_t portion; /* elements that the lists of long groups refer to, at most */
-    uint32_t words_log, most_class;
+    uint64_t longest;               /* of a group, at most */
+    uint64_t portion;               /* elements that the lists of long groups refer to, at most */
+    uint32_t words_log, most_class; /* long groups have more than 2^most_class elements */
     bool positions, has_long, huge_rows, pack, unpack;
     bool counted, bins; /* sort_short_block counts keys; sort_group_bins sorts them by bins */
     bool all;           /* ... all groups, which are not listed */
