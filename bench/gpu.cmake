@@ -3,7 +3,7 @@
 if(ECHELON_HAS_NVCC)
   operations_column(benchmark programs)
   list(TRANSFORM programs PREPEND gpu_)
-  list(APPEND programs gpu_sort_host gpu_rank)
+  list(APPEND programs gpu_sort_host gpu_rank gpu_strategies)
   set(libraries_gpu_matmul -lcublas)
   set(libraries_gpu_sparse -lcusparse)
   set(libraries_gpu_direct -lcusolver -lcublas)
