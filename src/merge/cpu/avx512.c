@@ -25,6 +25,22 @@ INLINE vec only_u64(mask_u64 there, vec v, vec other)
     return _mm512_mask_blend_epi64(there, other, v);
 }
 
+/* The lanes in which a is at most b. */
+INLINE mask_u16 at_most_u16(vec a, vec b)
+{
+    return _mm512_cmple_epu16_mask(a, b);
+}
+
+INLINE mask_u32 at_most_u32(vec a, vec b)
+{
+    return _mm512_cmple_epu32_mask(a, b);
+}
+
+INLINE mask_u64 at_most_u64(vec a, vec b)
+{
+    return _mm512_cmple_epu64_mask(a, b);
+}
+
 #define FROM u8
 #define LANE u16
 #include "merge/cpu/lanes_avx512.h"
