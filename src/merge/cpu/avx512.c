@@ -9,6 +9,12 @@
 #undef INLINE
 #include "sort/cpu/vector_avx512.h"
 
+enum {
+    CHAINS = 4, /* parts of the result that are merged at the same time */
+    STEPS = 4,  /* between two tests for runs */
+    RUN = 64    /* keys of one input that are copied together */
+};
+
 /* v in the lanes in `there`, otherwise `other`. */
 INLINE vec only_u16(mask_u16 there, vec v, vec other)
 {

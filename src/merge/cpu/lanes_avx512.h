@@ -22,7 +22,8 @@
 
 enum { NAME(W) = sizeof(vec) / sizeof(JOINED(LANE, _element)) };
 
-/* The order of keys as vectors and, for comparisons of two keys, as it is. */
+/* The order of keys as vectors and, for comparisons of two keys, as it is.  Integers have no sign
+ * and no shift, only flip. */
 struct NAME(coding) {
     struct echi_order order;
     vec sign, shift, flip;
@@ -42,18 +43,18 @@ INLINE KEY NAME(head)(const struct NAME(coding) * c, const KEY *key)
 
 INLINE vec NAME(encode)(const struct NAME(coding) * c, vec v)
 {
-    if (!c->is_float) return bit_xor(bit_xor(v, c->sign), c->flip);
-    v = bit_xor(v, _mm512_or_si512(LANED(sign_bits)(v), c->sign));
+    if (!c->is_float) return bit_xor(v, c->flip);
+    /* v ^ (sign bits | sign) */
+    v = _mm512_ternarylogic_epi64(v, LANED(sign_bits)(v), c->sign, 0x1e);
     return bit_xor(LANED(subtract)(v, c->shift), c->flip);
 }
 
 INLINE vec NAME(decode)(const struct NAME(coding) * c, vec e)
 {
-    if (!c->is_float) return bit_xor(bit_xor(e, c->sign), c->flip);
+    if (!c->is_float) return bit_xor(e, c->flip);
     e = LANED(add)(bit_xor(e, c->flip), c->shift);
-    const vec positive = LANED(sign_bits)(e);
-    return bit_xor(e,
-                   _mm512_or_si512(_mm512_andnot_si512(positive, _mm512_set1_epi64(-1)), c->sign));
+    /* e ^ (~sign bits | sign) */
+    return _mm512_ternarylogic_epi64(e, LANED(sign_bits)(e), c->sign, 0x4b);
 }
 
 /* The first n keys, or a vector, encoded; all ones in other lanes. */
@@ -120,17 +121,6 @@ INLINE void NAME(step)(const struct NAME(coding) * c, struct NAME(chain) * k, si
     k->out += echi_min(room, NAME(W));
 }
 
-/* How many steps read whole vectors, wherever the keys are from. */
-INLINE size_t NAME(whole_steps)(const struct NAME(chain) * k)
-{
-    return echi_min((size_t)(k->a_end - k->a), (size_t)(k->b_end - k->b)) / NAME(W);
-}
-
-INLINE bool NAME(is_open)(const struct NAME(chain) * k)
-{
-    return NAME(whole_steps)(k) > 0;
-}
-
 /* How many keys are less than `most`, or not greater if equal is set: first those of a short
  * distance, then of twice that, ... */
 static size_t NAME(run_of)(const struct NAME(coding) * c, const KEY *keys, size_t n, KEY most,
@@ -153,10 +143,17 @@ static size_t NAME(run_of)(const struct NAME(coding) * c, const KEY *keys, size_
     return low;
 }
 
+/* Whether the next RUN keys are from one input. */
+INLINE bool NAME(begins_with_run)(const struct NAME(coding) * c, const struct NAME(chain) * k)
+{
+    if (k->a_end - k->a < RUN || k->b_end - k->b < RUN) return false;
+    return NAME(head)(c, k->a + RUN - 1) <= NAME(head)(c, k->b) ||
+           NAME(head)(c, k->b + RUN - 1) < NAME(head)(c, k->a);
+}
+
 /* Copies runs, all of them, or as long as they are at least RUN keys. */
 static void NAME(copy_runs)(const struct NAME(coding) * c, struct NAME(chain) * k, bool all)
 {
-    enum { RUN = 64 };
     for (size_t n = RUN, turn = 0;
          (all || n >= RUN || turn < 2) && k->a < k->a_end && k->b < k->b_end; turn++) {
         const bool from_b = NAME(head)(c, k->b) < NAME(head)(c, k->a);
@@ -177,52 +174,91 @@ static void NAME(copy_runs)(const struct NAME(coding) * c, struct NAME(chain) * 
     k->out = k->out_end;
 }
 
-/* The end of a chain. */
+/* Merges what is left of a chain. */
 static NOINLINE void NAME(finish)(const struct NAME(coding) * c, struct NAME(chain) * k)
 {
-    enum { MANY = 16 * NAME(W) };
-    while (k->a < k->a_end && k->b < k->b_end) {
+    const KEY *a = k->a, *b = k->b;
+    if (NAME(begins_with_run)(c, k)) NAME(copy_runs)(c, k, false);
+    for (size_t turn = 1; k->a < k->a_end && k->b < k->b_end; turn++) {
         const size_t n_a = (size_t)(k->a_end - k->a), n_b = (size_t)(k->b_end - k->b);
-        if ((n_a < NAME(W) && n_b > MANY) || (n_b < NAME(W) && n_a > MANY)) break;
         NAME(step)(c, k, n_a, n_b, (size_t)(k->out_end - k->out));
+        if (turn % STEPS) continue;
+        if (k->a == a || k->b == b) NAME(copy_runs)(c, k, n_a < NAME(W) || n_b < NAME(W));
+        a = k->a;
+        b = k->b;
     }
     NAME(copy_runs)(c, k, true);
 }
 
 /* A few steps of all chains, in turn.  Copies runs of a chain that took keys of one input only. */
-INLINE void NAME(some_steps)(const struct NAME(coding) * c, struct NAME(chain) * k, int chains,
-                             size_t steps)
+INLINE void NAME(some_steps)(const struct NAME(coding) * c, struct NAME(chain) * k, size_t steps)
 {
-    const KEY *a[4], *b[4];
-    for (int h = 0; h < chains; h++) a[h] = k[h].a, b[h] = k[h].b;
+    const KEY *a[CHAINS], *b[CHAINS];
+    for (int h = 0; h < CHAINS; h++) a[h] = k[h].a, b[h] = k[h].b;
     for (size_t s = 0; s < steps; s++)
-        UNROLLED(h, chains) NAME(step)(c, &k[h], NAME(W), NAME(W), NAME(W));
-    for (int h = 0; h < chains; h++)
+        UNROLLED(h, CHAINS) NAME(step)(c, &k[h], NAME(W), NAME(W), NAME(W));
+    for (int h = 0; h < CHAINS; h++)
         if (k[h].a == a[h] || k[h].b == b[h]) NAME(copy_runs)(c, &k[h], false);
 }
 
+/* Finds the places where all chains begin, at the same time and without branches that depend on the
+ * keys.  A chain but the last has `share` keys. */
+INLINE void NAME(begin)(const struct NAME(coding) * c, const KEY *a, size_t n_a, const KEY *b,
+                        size_t n_b, size_t share, size_t from[CHAINS + 1])
+{
+    size_t low[CHAINS] = { 0 }, n[CHAINS] = { 0 }, most = 0;
+    UNROLLED(h, CHAINS)
+    {
+        const size_t d = share * (size_t)h;
+        low[h] = d > n_b ? d - n_b : 0;
+        n[h] = echi_min(d, n_a) - low[h];
+        most = n[h] > most ? n[h] : most;
+    }
+    for (int bits = echi_bit_length(most); bits; bits--) UNROLLED(h, CHAINS)
+        {
+            if (!n[h]) continue;
+            const size_t half = n[h] / 2, i = low[h] + half, d = share * (size_t)h;
+            const size_t up = 0 - (size_t)(NAME(head)(c, a + i) <= NAME(head)(c, b + (d - 1 - i)));
+            low[h] += up & (half + 1);
+            n[h] = half - (up & (2 * half + 1 - n[h]));
+        }
+    memcpy(from, low, sizeof low);
+    from[CHAINS] = n_a;
+}
+
+/* Chains read keys beyond their ends, which change nothing, but none of what follows the inputs. */
 INLINE bool NAME(merge_all)(const struct NAME(coding) * c, const KEY *a, size_t n_a, const KEY *b,
                             size_t n_b, KEY *out)
 {
-    enum { STEPS = 4 };
-    const size_t n = n_a + n_b, half = n / 2;
-    const size_t i = NAME(merge_path)(&c->order, a, n_a, b, n_b, half), j = half - i;
-    struct NAME(chain) k[2] = {
-        { .a = a, .a_end = a + i, .b = b, .b_end = b + j, .out = out, .out_end = out + half },
-        { .a = a + i,
-          .a_end = a + n_a,
-          .b = b + j,
-          .b_end = b + n_b,
-          .out = out + half,
-          .out_end = out + n },
-    };
-    for (int h = 0; h < 2; h++) NAME(copy_runs)(c, &k[h], false);
-    for (;;) {
-        const size_t steps = echi_min(NAME(whole_steps)(&k[0]), NAME(whole_steps)(&k[1]));
-        if (!steps) break;
-        NAME(some_steps)(c, k, 2, echi_min(steps, STEPS));
+    const KEY *a_end = a + n_a, *b_end = b + n_b;
+    const size_t n = n_a + n_b, share = n / (CHAINS * NAME(W)) * NAME(W);
+    size_t from[CHAINS + 1];
+    struct NAME(chain) k[CHAINS];
+    NAME(begin)(c, a, n_a, b, n_b, share, from);
+    for (size_t h = 0; h < CHAINS; h++) {
+        const size_t begin = share * h, end = h == CHAINS - 1 ? n : begin + share;
+        /* Inputs that are not sorted may have boundaries in descending order. */
+        const size_t from_a =
+            from[h + 1] < from[h] ? 0 : echi_min(from[h + 1] - from[h], end - begin);
+        k[h] = (struct NAME(chain)){ .a = a + from[h],
+                                     .a_end = a + from[h] + from_a,
+                                     .b = b + (begin - from[h]),
+                                     .b_end = b + (end - from[h] - from_a),
+                                     .out = out + begin,
+                                     .out_end = out + end };
     }
-    for (int h = 0; h < 2; h++) NAME(finish)(c, &k[h]);
+    for (int h = 0; h < CHAINS; h++)
+        if (NAME(begins_with_run)(c, &k[h])) NAME(copy_runs)(c, &k[h], false);
+    for (;;) {
+        size_t steps = STEPS * NAME(W);
+        for (int h = 0; h < CHAINS; h++) {
+            const size_t left = echi_min((size_t)(a_end - k[h].a), (size_t)(b_end - k[h].b));
+            steps = echi_min(steps, echi_min(left, (size_t)(k[h].out_end - k[h].out)));
+        }
+        if (steps < NAME(W)) break;
+        NAME(some_steps)(c, k, steps / NAME(W));
+    }
+    for (int h = 0; h < CHAINS; h++) NAME(finish)(c, &k[h]);
     return true;
 }
 
@@ -248,14 +284,15 @@ static bool NAME(merge)(const struct echi_order *order, const void *a, size_t n_
         return false;
     c.order.merge = 0;
     c.order.last = ones;
-    c.sign = LANED(broadcast)((JOINED(LANE, _element))(KEY)order->sign);
-    c.shift = LANED(broadcast)((JOINED(LANE, _element))(KEY)order->shift);
     c.flip = LANED(broadcast)((JOINED(LANE, _element))(KEY)order->flip);
     if (c.is_float) {
         c.is_float = true;
+        c.sign = LANED(broadcast)((JOINED(LANE, _element))(KEY)order->sign);
+        c.shift = LANED(broadcast)((JOINED(LANE, _element))(KEY)order->shift);
         return NAME(merge_all)(&c, a, n_a, b, n_b, out);
     }
     c.is_float = false;
+    c.flip = LANED(broadcast)((JOINED(LANE, _element))(KEY)(order->sign ^ order->flip));
     return NAME(merge_all)(&c, a, n_a, b, n_b, out);
 }
 
