@@ -165,11 +165,17 @@ static void encode_piece(void *arg, size_t i, int thread)
 
 static void find_many(const struct echi_topk_group *group)
 {
+    const struct echi_topk_width *width = group->job->width;
     struct filter f = { .group = group, .bound = ECHI_BOUND_NONE };
     if (group->k < group->n) {
         divide(&f, echi_topk_pieces(group->n, 0, (size_t)group->threads));
         echi_parallel((int)f.pieces, f.pieces, encode_piece, &f);
-        f.bound = echi_topk_bound(group->job->width, group->scratch, group->n, group->k);
+        size_t room = group->room;
+        f.bound = echi_topk_bound_apart(width, group->scratch, group->n, group->k, group->e, &room);
+        if (room && f.pieces == 1) {
+            width->collect(&f.bound, group->scratch, NULL, 0, group->n, group->e, group->positions);
+            return;
+        }
     }
     divide(&f, 1);
     filter(&f); /* k elements pass the bound */

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "topk/cpu/common.h"
+#include "core/call.h"
 #include "cpu/bits.h"
 #include "cpu/vector.h"
 
@@ -16,6 +17,8 @@ INLINE size_t sample_at(size_t i, size_t step)
     const uint64_t hash = (i + 1) * 0x9e3779b97f4a7c15u >> 32;
     return i * step + (size_t)(hash * (step < UINT32_MAX ? step : UINT32_MAX) >> 32);
 }
+
+enum { INSIDE = 512 /* keys of an interval that a bisection copies */ };
 
 /* ---- Kernels ---- */
 
