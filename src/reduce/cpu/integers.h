@@ -209,6 +209,25 @@ static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, cons
     }
 }
 
+#ifdef __AVX512F__
+static void NAME(long_isegments)(const void *in, const uint64_t *ends, size_t count, bool far,
+                                 void *sums)
+{
+    enum { PIECE = ECHI_EXACT_BYTES / sizeof(ELEM), AHEAD = ECHI_PAGE_BYTES / 2 / sizeof(ELEM) };
+    uint64_t *to = (uint64_t *)sums;
+    for (size_t s = 0; s < count; s++) {
+        const ELEM *x = (const ELEM *)in + ends[s];
+        uint64_t sum = 0;
+        for (size_t n = (size_t)(ends[s + 1] - ends[s]), here; n; n -= here, x += here) {
+            here = echi_min(n, PIECE);
+            for (size_t at = 0; far && at < here; at += AHEAD) echi_prefetch_page(x + at);
+            sum += NAME(sum_of)(x, here);
+        }
+        to[s] = sum;
+    }
+}
+#endif
+
 static void NAME(iproduct)(const struct echi_reduce_rule *rule, const void *in, const void *b,
                            size_t n, size_t rows, struct echi_value *value)
 {

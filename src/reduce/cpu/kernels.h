@@ -326,6 +326,11 @@ const struct echi_reduce_isa ISA = {
         [ECHI_REDUCE_SUM] = { NARROW(segments) },
         [ECHI_REDUCE_SUM64] = { FLOATS64(segments) },
     },
+    .long_segments = {
+        [ECHI_REDUCE_ISUM] = { INTEGERS(long_isegments) },
+        [ECHI_REDUCE_SUM] = { [ECH_F32] = long_segments_f32 },
+        [ECHI_REDUCE_SUM64] = { [ECH_F64] = long_segments_f64_f64 },
+    },
     .rows = {
         [ECHI_REDUCE_ISUM] = { INTEGERS(irows) },
         [ECHI_REDUCE_SUM] = { NARROW(rows) },

@@ -31,8 +31,8 @@ enum {
     CACHED_BYTES = 1 << 19, /* arrays of at most so many bytes are in the cache: no prefetches */
     QUICK_BYTES = 1 << 17,  /* that one thread reduces, without a job */
     BLOCKS = 256,           /* blocks of keys whose runs are counted separately */
-    TREE_LEVEL = 4,
-    TREE_CHUNKS = 1 << TREE_LEVEL /* chunks that are merged at once */
+    TREE_LEVEL = ECHI_TREE_LEVEL,
+    TREE_CHUNKS = ECHI_TREE_CHUNKS /* chunks that are merged at once */
 };
 
 struct job {
@@ -243,12 +243,19 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
 
 /* ---- Rows ---- */
 
-/* The kernel for sums of short segments and rows; NULL: there is none. */
-static echi_segments_function *short_sums(const struct job *job)
+/* Whether there are kernels for sums of short segments and rows. */
+static bool has_sums(const struct job *job)
 {
     const struct echi_reduce_rule *rule = &job->r->rule;
-    if (rule->ignore || rule->finish == ECHI_FINISH_NORM) return NULL;
-    return job->isa->segments[job->r->kind][job->r->dtype];
+    return !rule->ignore && rule->finish != ECHI_FINISH_NORM &&
+           job->isa->segments[job->r->kind][job->r->dtype];
+}
+
+/* The kernel for sums of segments of up to `most` elements; NULL: there is none. */
+static echi_long_segments_function *long_sums(const struct job *job, size_t most)
+{
+    if (most * job->r->rule.bytes > TREE_CHUNKS * ECHI_CHUNK_BYTES) return NULL;
+    return job->isa->long_segments[job->r->kind][job->r->dtype];
 }
 
 /* Rows of few elements. */
@@ -269,6 +276,20 @@ static void add_rows(const struct job *job, size_t from, size_t to)
             continue;
         }
         add(in, r->columns, here, sums);
+        echi_reduce_store_sums(r, sums, ends, here, row);
+    }
+}
+
+/* Rows of several chunks. */
+static void add_long_rows(const struct job *job, size_t from, size_t to)
+{
+    const struct echi_reduce *r = job->r;
+    uint64_t ends[ECHI_SOME_SEGMENTS + 1], sums[ECHI_SOME_SEGMENTS];
+    for (size_t s = 0; s <= ECHI_SOME_SEGMENTS; s++) ends[s] = s * r->columns;
+    for (size_t row = from, here; row < to; row += here) {
+        here = echi_min(ECHI_SOME_SEGMENTS, to - row);
+        long_sums(job, r->columns)((const char *)r->in + row * r->columns * r->rule.bytes, ends,
+                                   here, echi_reduce_is_far(r), sums);
         echi_reduce_store_sums(r, sums, ends, here, row);
     }
 }
@@ -295,12 +316,16 @@ static void run_rows(void *arg, size_t i, int thread)
     const struct echi_reduce *r = job->r;
     size_t from = i * job->block, to = echi_min(r->rows, from + job->block);
     (void)thread;
-    if (r->columns && r->columns <= ECHI_SHORT_SEGMENT && short_sums(job)) {
+    if (r->columns && r->columns <= ECHI_SHORT_SEGMENT && has_sums(job)) {
         add_rows(job, from, to);
         return;
     }
     if (r->columns && r->columns <= job->chunk_elements && !r->b) {
         run_short_rows(job, from, to);
+        return;
+    }
+    if (r->columns && has_sums(job) && long_sums(job, r->columns)) {
+        add_long_rows(job, from, to);
         return;
     }
     if (r->columns && is_few(job, r->columns) && !r->b) {
@@ -361,8 +386,8 @@ static size_t bytes_ahead(const struct echi_reduce *r)
     return bytes < ECHI_LINE_BYTES ? bytes : 0;
 }
 
-/* Segments [from, to), if they are short and valid; otherwise returns false. */
-static bool add_segments(const struct job *job, echi_segments_function *add, size_t from, size_t to)
+/* Segments [from, to), if they are valid and not too long; otherwise returns false. */
+static bool add_segments(const struct job *job, size_t from, size_t to)
 {
     const struct echi_reduce *r = job->r;
     uint64_t ends[ECHI_SOME_SEGMENTS + 1], sums[ECHI_SOME_SEGMENTS], most = 0, invalid = 0;
@@ -374,10 +399,16 @@ static bool add_segments(const struct job *job, echi_segments_function *add, siz
         most = n > most ? n : most;
         invalid |= ends[s + 1] > r->n;
     }
-    if (most > ECHI_SHORT_SEGMENT || invalid || ends[0] > r->n) return false;
-    const char *in = (const char *)r->in + ends[0] * r->rule.bytes;
-    echi_reduce_prefetch(in, (ends[count] - ends[0]) * r->rule.bytes, echi_reduce_is_far(r));
-    add(r->in, ends, count, most, sums);
+    if (invalid || ends[0] > r->n) return false;
+    const bool far = echi_reduce_is_far(r);
+    if (most <= ECHI_SHORT_SEGMENT) {
+        const char *in = (const char *)r->in + ends[0] * r->rule.bytes;
+        echi_reduce_prefetch(in, (ends[count] - ends[0]) * r->rule.bytes, far);
+        job->isa->segments[r->kind][r->dtype](r->in, ends, count, most, sums);
+    } else {
+        if (!long_sums(job, most)) return false;
+        long_sums(job, most)(r->in, ends, count, far, sums);
+    }
     echi_reduce_store_sums(r, sums, ends, count, from);
     return true;
 }
@@ -420,11 +451,11 @@ static void run_segments(void *arg, size_t i, int thread)
     struct job *job = arg;
     const struct echi_reduce *r = job->r;
     const size_t end = echi_min(r->segments, (i + 1) * job->block);
-    echi_segments_function *add = short_sums(job);
+    const bool add = has_sums(job);
     (void)thread;
     for (size_t from = i * job->block, to; from < end; from = to) {
         to = add ? echi_min(end, from + ECHI_SOME_SEGMENTS) : end;
-        if (!add || !add_segments(job, add, from, to)) run_some_segments(job, from, to);
+        if (!add || !add_segments(job, from, to)) run_some_segments(job, from, to);
     }
 }
 
@@ -510,16 +541,16 @@ const struct echi_reduce_isa *echi_reduce_isa_of_machine(void)
 }
 
 /* The bytes of a chunk: results of integers, and those without arithmetic, do not depend on it, and
- * a large one needs fewer merges.  The sum of EXACT_BYTES fits in the type SHORT of integers.h. */
+ * a large one needs fewer merges.  The sum of ECHI_EXACT_BYTES fits in the type SHORT of integers.h. */
 static size_t chunk_bytes_of(const struct echi_reduce *r, int threads)
 {
-    enum { EXACT_BYTES = 1 << 15, EXTREME_BYTES = 1 << 18 };
+    enum { EXTREME_BYTES = 1 << 18 };
     if (r->kind == ECHI_REDUCE_MAX && threads <= 1)
         return echi_reduce_is_far(r) ? 4 * EXTREME_BYTES : EXTREME_BYTES;
     const bool exact =
         (r->kind <= ECHI_REDUCE_IDOT || r->kind == ECHI_REDUCE_BITS || r->kind == ECHI_REDUCE_MAX ||
          r->kind == ECHI_REDUCE_MINMAX || r->kind == ECHI_REDUCE_COUNT);
-    return exact ? EXACT_BYTES : ECHI_CHUNK_BYTES;
+    return exact ? ECHI_EXACT_BYTES : ECHI_CHUNK_BYTES;
 }
 
 static ech_status workspace(const void *request, void *plan, size_t *bytes)
