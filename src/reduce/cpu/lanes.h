@@ -342,13 +342,15 @@ static void NAME(long_segments)(const void *in, const uint64_t *ends, size_t cou
         const ELEM *x = (const ELEM *)in + ends[s];
         ACC v[ECHI_TREE_CHUNKS + 1];
         size_t n = (size_t)(ends[s + 1] - ends[s]), chunks = 0;
-        for (; n >= CHUNK; n -= CHUNK, x += CHUNK) {
+        if (n < NAME(LINE)) v[chunks++] = NAME(lanes)(x, x, n, OF_SUM, false, true);
+        /* One loop for whole and other chunks, whose loads prefetchers recognise. */
+        for (size_t here; n >= NAME(LINE) || (n && chunks); n -= here, x += CHUNK) {
+            here = echi_min(n, CHUNK);
             if (far) echi_prefetch_page(x);
             if (far) echi_prefetch_page(x + CHUNK / 2);
-            v[chunks++] = FOLDED(NAME(eight)(x, x, ECHI_CHUNK_LINES, 0, OF_SUM, false), 0);
+            v[chunks++] =
+                FOLDED(NAME(eight)(x, x, here / NAME(LINE), here % NAME(LINE), OF_SUM, false), 0);
         }
-        if (far && n) echi_prefetch_page(x);
-        if (n || !chunks) v[chunks++] = NAME(lanes)(x, x, n, OF_SUM, false, true);
         for (; chunks > 1; chunks -= chunks / 2) {
             for (size_t i = 0; i < chunks / 2; i++) v[i] = v[2 * i] + v[2 * i + 1];
             if (chunks % 2) v[chunks / 2] = v[chunks - 1];
