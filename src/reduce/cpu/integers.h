@@ -122,37 +122,54 @@ INLINE uint64_t NAME(short_sum)(const ELEM *x, size_t n)
 #ifdef BIAS
 /* Elements plus BIAS are not negative, so the sum of two is a 64-bit word minus 2^32 times its
  * upper half, plus this half. */
+INLINE void NAME(add_words)(u64_vector v, u64_vector *words, u64_vector *high)
+{
+#ifdef __AVX512F__
+    __asm__("" : "+v"(v)); /* otherwise compilers load it twice */
+#endif
+    v ^= (uint64_t)BIAS << 32 | BIAS;
+    *words += v;
+    *high += v >> 32;
+}
+
+/* The same for fewer elements than a vector; zeros take the other places. */
+INLINE void NAME(add_some)(const ELEM *x, size_t n, u64_vector *words, u64_vector *high)
+{
+    u64_vector v;
+    copy_some(&v, x, n * sizeof *x);
+    NAME(add_words)(v, words, high);
+}
+
 __attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n)
 {
     enum { W = VECTOR_BYTES / sizeof(ELEM) };
-    const uint64_t bias = (uint64_t)BIAS << 32 | BIAS;
+    /* Loads that cross cache lines take twice as long. */
+    const size_t first = (size_t)(-(uintptr_t)x % VECTOR_BYTES) / sizeof *x;
     u64_vector words[4], high[4];
     uint64_t sum = 0;
-    size_t i = 0;
+    size_t i = first, vectors = first != 0;
     UNROLLED(j, 4) words[j] = high[j] = (u64_vector){ 0 };
-    for (; i + 4 * W <= n; i += 4 * W) UNROLLED(j, 4)
+    if (first) NAME(add_some)(x, first, words, high);
+    for (; i + 4 * W <= n; i += 4 * W, vectors += 4) UNROLLED(j, 4)
         {
             u64_vector v;
             memcpy(&v, x + i + j * W, sizeof v);
-            v ^= bias;
-            words[j] += v;
-            high[j] += v >> 32;
+            NAME(add_words)(v, words + j, high + j);
         }
-    for (; i < n; i += W) {
+    for (; i + W <= n; i += W, vectors++) {
         u64_vector v;
-        if (i + W <= n)
-            memcpy(&v, x + i, sizeof v);
-        else
-            copy_some(&v, x + i, (n - i) * sizeof *x);
-        v ^= bias;
-        words[0] += v;
-        high[0] += v >> 32;
+        memcpy(&v, x + i, sizeof v);
+        NAME(add_words)(v, words, high);
+    }
+    if (i < n) {
+        NAME(add_some)(x + i, n - i, words, high);
+        vectors++;
     }
     words[0] += words[1] + (words[2] + words[3]);
     high[0] += high[1] + (high[2] + high[3]);
     words[0] += high[0] - (high[0] << 32);
     UNROLLED(j, VECTOR_BYTES / 8) sum += words[0][j];
-    return sum - (uint64_t)BIAS * i;
+    return sum - (uint64_t)BIAS * (vectors * W);
 }
 #endif
 
