@@ -7,6 +7,7 @@
  *   SUMS(v)      the same with their sums
  *
  *   BIAS         for elements of 32 bits: 2^31 if they are signed, otherwise 0
+ *   WORDS        for elements of 64 bits
  *   BYTE_BIAS    for elements of 8 bits: 2^7 if they are signed, otherwise 0
  *
  * And for elements so small that no sum of a chunk is rounded in f64: mean, norm, variance.
@@ -173,6 +174,29 @@ __attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n
 }
 #endif
 
+#if defined WORDS && defined __AVX512F__
+/* For elements that do not begin at a cache line: loads that cross lines take twice as long. */
+__attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n)
+{
+    enum { W = VECTOR_BYTES / sizeof(ELEM) };
+    u64_vector words[4];
+    uint64_t sum = 0;
+    size_t i = (size_t)(-(uintptr_t)x % VECTOR_BYTES) / sizeof *x;
+    copy_some(words, x, i * sizeof *x);
+    UNROLLED(j, 3) words[j + 1] = (u64_vector){ 0 };
+    for (; i + 4 * W <= n; i += 4 * W) UNROLLED(j, 4)
+    words[j] += *(const u64_vector *)(const void *)(x + i + j * W);
+    for (; i < n; i += W) {
+        u64_vector v;
+        copy_some(&v, x + i, echi_min(W, n - i) * sizeof *x);
+        words[0] += v;
+    }
+    words[0] += words[1] + (words[2] + words[3]);
+    UNROLLED(j, VECTOR_BYTES / 8) sum += words[0][j];
+    return sum;
+}
+#endif
+
 #if defined BYTE_BIAS && defined __AVX2__
 /* Bytes plus BYTE_BIAS are not negative, and an instruction adds eight of them to a 64-bit word. */
 __attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n)
@@ -197,6 +221,10 @@ INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
 {
 #if defined BYTE_BIAS && defined __AVX2__
     if (n >= 4 * VECTOR_BYTES) return NAME(long_sum)(x, n);
+#endif
+#if defined WORDS && defined __AVX512F__
+    if ((uintptr_t)x % VECTOR_BYTES && n >= 16 * VECTOR_BYTES / sizeof(ELEM))
+        return NAME(long_sum)(x, n);
 #endif
 #ifdef BIAS
     if (n >= 16 * VECTOR_BYTES / sizeof(ELEM)) return NAME(long_sum)(x, n);
@@ -329,6 +357,7 @@ static void NAME_F64(variance)(const struct echi_reduce_rule *rule, const void *
 #undef SUMS
 #undef BIAS
 #undef BYTE_BIAS
+#undef WORDS
 #undef DISTANCE
 #undef SQUARE
 #undef SQUARES

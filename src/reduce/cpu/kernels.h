@@ -236,6 +236,7 @@ INLINE u64_vector sums_of_bytes(const void *x, i8_vector bias)
 #define SHORT       uint64_t
 #define PRODUCTS(v) (v)
 #define SUMS(v)     (v)
+#define WORDS
 #include "reduce/cpu/integers.h"
 
 #define FROM        u8
@@ -268,6 +269,7 @@ INLINE u64_vector sums_of_bytes(const void *x, i8_vector bias)
 #define SHORT       uint64_t
 #define PRODUCTS(v) (v)
 #define SUMS(v)     (v)
+#define WORDS
 #include "reduce/cpu/integers.h"
 
 /* ---- By width ---- */
