@@ -98,6 +98,13 @@ INLINE size_t NAME(count_block)(const KEY *e, uint64_t there, KEY v)
 INLINE size_t NAME(count)(const KEY *e, size_t n, KEY v)
 {
     size_t count = 0, i = 0;
+#ifdef __AVX512F__
+    if (sizeof(KEY) >= 4) {
+        count = sizeof(KEY) == 4 ? count_lanes_32(e, n / 64, (uint32_t)v)
+                                 : count_lanes_64(e, n / 64, (uint64_t)v);
+        i = n / 64 * 64;
+    }
+#endif
     for (; i + 64 <= n; i += 64) count += NAME(count_block)(e + i, ~(uint64_t)0, v);
     return i < n ? count + NAME(count_block)(e + i, low_bits(n - i), v) : count;
 }
