@@ -14,7 +14,7 @@
 enum {
     SAMPLE = 256, /* keys that choose low and high ... */
     SIDE = 20,    /* ... and how far these are from the k-th key's rank, 2.5 standard deviations */
-    BISECT_KEYS = 4096,
+    BISECT_KEYS = 2048,
     ROUNDS = 32, /* in case that all samples are bad */
     GUESS_SAMPLE_MIN = 128,
     GUESS_SAMPLE_MAX = 1024,

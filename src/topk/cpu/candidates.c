@@ -181,6 +181,16 @@ static void find_many(const struct echi_topk_group *group)
     filter(&f); /* k elements pass the bound */
 }
 
+/* The exact bound of wide keys, which remain in scratch. */
+static struct echi_bound find_bound(const struct echi_topk_group *group)
+{
+    size_t room = group->room;
+    const struct echi_bound bound = echi_topk_bound_apart(group->job->width, group->scratch,
+                                                          group->n, group->k, group->e, &room);
+    if (!room) encode(group, 0, group->n, group->scratch);
+    return bound;
+}
+
 static size_t find_short(const struct echi_topk_group *group)
 {
     const struct echi_topk_width *width = group->job->width;
@@ -196,7 +206,9 @@ static size_t find_short(const struct echi_topk_group *group)
     encode(group, 0, n, group->scratch);
     if (most < n && !(most > k && k <= GUESS_MOST && n >= GUESS_MIN &&
                       width->guess(group->scratch, n, k, 2 * most, &bound)))
-        bound = width->bisect(group->scratch, n, k, most);
+        bound = most == k && group->job->request->key_bytes == 8
+                    ? find_bound(group)
+                    : width->bisect(group->scratch, n, k, most);
     return width->collect(&bound, group->scratch, NULL, 0, n, group->e, group->positions);
 }
 
