@@ -342,9 +342,12 @@ static void NAME(long_segments)(const void *in, const uint64_t *ends, size_t cou
         const ELEM *x = (const ELEM *)in + ends[s];
         ACC v[ECHI_TREE_CHUNKS + 1];
         size_t n = (size_t)(ends[s + 1] - ends[s]), chunks = 0;
-        if (n < NAME(LINE)) v[chunks++] = NAME(lanes)(x, x, n, OF_SUM, false, true);
+        if (n < NAME(LINE)) {
+            to[s] = NAME(lanes)(x, x, n, OF_SUM, false, true);
+            continue;
+        }
         /* One loop for whole and other chunks, whose loads prefetchers recognise. */
-        for (size_t here; n >= NAME(LINE) || (n && chunks); n -= here, x += CHUNK) {
+        for (size_t here; n; n -= here, x += CHUNK) {
             here = echi_min(n, CHUNK);
             if (far) echi_prefetch_page(x);
             if (far) echi_prefetch_page(x + CHUNK / 2);
