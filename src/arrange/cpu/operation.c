@@ -75,7 +75,8 @@ INLINED void gather_several(const char *in, const uint64_t from[SEVERAL], char *
     if (size == 1) {
 #pragma GCC unroll 4
         for (size_t j = 0; j < SEVERAL; j += 2) {
-            const uint16_t both = (uint16_t)((unsigned char)in[from[j + 1]] << 8 | (unsigned char)in[from[j]]);
+            const unsigned char low = (unsigned char)in[from[j]];
+            const uint16_t both = (uint16_t)((unsigned char)in[from[j + 1]] << 8 | low);
             memcpy(out + j, &both, 2);
         }
         return;

@@ -106,8 +106,8 @@ INLINE vec NAME(sort_lanes)(vec v)
     return v;
 }
 
-/* Writes the next keys of the result, as many as a vector or the output has, from inputs that have n_a
- * and n_b keys. */
+/* Writes the next keys of the result, as many as a vector or the output has, from inputs that have
+ * n_a and n_b keys. */
 INLINE void NAME(step)(const struct NAME(coding) * c, struct NAME(chain) * k, size_t n_a,
                        size_t n_b, size_t room)
 {

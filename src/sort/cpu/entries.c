@@ -148,8 +148,8 @@ static bool find_multiplier(struct echi_values *v, size_t key_bytes)
     return false;
 }
 
-/* Counts the keys that have the bits of a value, and returns whether all keys have: then those of the
- * result can be filled. */
+/* Counts the keys that have the bits of a value, and returns whether all keys have: then those of
+ * the result can be filled. */
 static bool tally_values(const struct echi_sort_job *job, const struct echi_values *v,
                          const char *keys, size_t n, uint32_t *at)
 {
