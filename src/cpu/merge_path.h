@@ -23,8 +23,9 @@ INLINE KEY NAME(either)(bool first, KEY x, KEY y)
 
 /* How many of the first `diagonal` elements of the merged arrays are from a, of n_a elements; b has
  * n_b. */
-static size_t NAME(merge_path)(const struct echi_order *o, const KEY *a, size_t n_a, const KEY *b,
-                               size_t n_b, size_t diagonal)
+__attribute__((unused)) static size_t NAME(merge_path)(const struct echi_order *o, const KEY *a,
+                                                       size_t n_a, const KEY *b, size_t n_b,
+                                                       size_t diagonal)
 {
     size_t low = diagonal > n_b ? diagonal - n_b : 0, high = diagonal < n_a ? diagonal : n_a;
     while (low < high) {

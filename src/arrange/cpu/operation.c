@@ -61,6 +61,26 @@ INLINED void gather_several(const char *in, const uint64_t from[SEVERAL], char *
         }
         return;
     }
+    if (size == 2) {
+#pragma GCC unroll 4
+        for (size_t j = 0; j < SEVERAL; j += 2) {
+            uint16_t low, high;
+            memcpy(&low, in + from[j] * 2, 2);
+            memcpy(&high, in + from[j + 1] * 2, 2);
+            const uint32_t both = (uint32_t)high << 16 | low;
+            memcpy(out + j * 2, &both, 4);
+        }
+        return;
+    }
+    if (size == 1) {
+#pragma GCC unroll 4
+        for (size_t j = 0; j < SEVERAL; j += 2) {
+            const unsigned char low = (unsigned char)in[from[j]];
+            const uint16_t both = (uint16_t)((unsigned char)in[from[j + 1]] << 8 | low);
+            memcpy(out + j, &both, 2);
+        }
+        return;
+    }
 #pragma GCC unroll 8
     for (size_t j = 0; j < SEVERAL; j++) memcpy(out + j * size, in + from[j] * size, size);
 }

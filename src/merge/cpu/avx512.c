@@ -9,6 +9,12 @@
 #undef INLINE
 #include "sort/cpu/vector_avx512.h"
 
+enum {
+    CHAINS = 4, /* parts of the result that are merged at the same time */
+    STEPS = 4,  /* between two tests for runs */
+    RUN = 64    /* keys of one input that are copied together */
+};
+
 /* v in the lanes in `there`, otherwise `other`. */
 INLINE vec only_u16(mask_u16 there, vec v, vec other)
 {
@@ -23,6 +29,22 @@ INLINE vec only_u32(mask_u32 there, vec v, vec other)
 INLINE vec only_u64(mask_u64 there, vec v, vec other)
 {
     return _mm512_mask_blend_epi64(there, other, v);
+}
+
+/* The lanes in which a is at most b. */
+INLINE mask_u16 at_most_u16(vec a, vec b)
+{
+    return _mm512_cmple_epu16_mask(a, b);
+}
+
+INLINE mask_u32 at_most_u32(vec a, vec b)
+{
+    return _mm512_cmple_epu32_mask(a, b);
+}
+
+INLINE mask_u64 at_most_u64(vec a, vec b)
+{
+    return _mm512_cmple_epu64_mask(a, b);
 }
 
 #define FROM u8

@@ -5,11 +5,12 @@
  *   FROM    u8 ... u64: the keys (undefined at the end)
  *   LANE    u16, u32 or u64: a lane of a vector; a byte takes 16 bits (undefined at the end)
  *
- *     held  3 5 8 9     next  1 4 6 7     ->    1 3 4 5 to the output, held  6 7 8 9
+ *     next keys of a  1 4 6 9      those of b, reversed  8 5 3 2      smaller of each pair  1 4 3 2
  *
- * The next vector is that of the input with the smaller first key.  Two halves of the result are
- * merged at the same time, so that the steps of one do not wait for those of the other.  Long runs
- * of keys from one input are copied instead.
+ * The smaller of each pair are the next keys of the result, which a network sorts, and their number
+ * in each input is how far this is read.  So a step waits for one comparison of the step before,
+ * not for the network, and several parts of the result are merged at the same time.  Long runs of
+ * keys from one input are copied instead.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,8 @@
 
 enum { NAME(W) = sizeof(vec) / sizeof(JOINED(LANE, _element)) };
 
-/* The order of keys as vectors and, for comparisons of two keys, as it is. */
+/* The order of keys as vectors and, for comparisons of two keys, as it is.  Integers have no sign
+ * and no shift, only flip. */
 struct NAME(coding) {
     struct echi_order order;
     vec sign, shift, flip;
@@ -30,9 +32,8 @@ struct NAME(coding) {
 
 /* One merge: both inputs, the next keys of each, and the rest of the output. */
 struct NAME(chain) {
-    const KEY *a_begin, *a, *a_end, *b_begin, *b, *b_end;
+    const KEY *a, *a_end, *b, *b_end;
     KEY *out, *out_end;
-    vec held; /* encoded keys that were read and are not written yet */
 };
 
 INLINE KEY NAME(head)(const struct NAME(coding) * c, const KEY *key)
@@ -42,18 +43,18 @@ INLINE KEY NAME(head)(const struct NAME(coding) * c, const KEY *key)
 
 INLINE vec NAME(encode)(const struct NAME(coding) * c, vec v)
 {
-    if (!c->is_float) return bit_xor(bit_xor(v, c->sign), c->flip);
-    v = bit_xor(v, _mm512_or_si512(LANED(sign_bits)(v), c->sign));
+    if (!c->is_float) return bit_xor(v, c->flip);
+    /* v ^ (sign bits | sign) */
+    v = _mm512_ternarylogic_epi64(v, LANED(sign_bits)(v), c->sign, 0x1e);
     return bit_xor(LANED(subtract)(v, c->shift), c->flip);
 }
 
 INLINE vec NAME(decode)(const struct NAME(coding) * c, vec e)
 {
-    if (!c->is_float) return bit_xor(bit_xor(e, c->sign), c->flip);
+    if (!c->is_float) return bit_xor(e, c->flip);
     e = LANED(add)(bit_xor(e, c->flip), c->shift);
-    const vec positive = LANED(sign_bits)(e);
-    return bit_xor(e,
-                   _mm512_or_si512(_mm512_andnot_si512(positive, _mm512_set1_epi64(-1)), c->sign));
+    /* e ^ (~sign bits | sign) */
+    return _mm512_ternarylogic_epi64(e, LANED(sign_bits)(e), c->sign, 0x4b);
 }
 
 /* The first n keys, or a vector, encoded; all ones in other lanes. */
@@ -105,45 +106,19 @@ INLINE vec NAME(sort_lanes)(vec v)
     return v;
 }
 
-/* Reads the next vector, of which n keys exist, and writes as many keys as a vector or the output
- * has. */
-INLINE void NAME(step)(const struct NAME(coding) * c, struct NAME(chain) * k, bool from_b, size_t n,
-                       size_t room)
+/* Writes the next keys of the result, as many as a vector or the output has, from inputs that have
+ * n_a and n_b keys. */
+INLINE void NAME(step)(const struct NAME(coding) * c, struct NAME(chain) * k, size_t n_a,
+                       size_t n_b, size_t room)
 {
-    const vec next = NAME(read)(c, from_b ? k->b : k->a, n);
-    const vec back = LANED(swap_lanes)(next, NAME(W) - 1);
-    const vec low = LANED(min)(k->held, back), high = LANED(max)(k->held, back);
-    k->a += from_b ? 0 : echi_min(n, NAME(W));
-    k->b += from_b ? echi_min(n, NAME(W)) : 0;
-    NAME(write)(c, k->out, room, NAME(sort_lanes)(low));
+    const vec x = NAME(read)(c, k->a, n_a), y = NAME(read)(c, k->b, n_b);
+    const vec back = LANED(swap_lanes)(y, NAME(W) - 1);
+    const JOINED(mask_, LANE) from_a = LANED(at_most)(x, back);
+    const size_t taken = (size_t)__builtin_popcount(from_a);
+    NAME(write)(c, k->out, room, NAME(sort_lanes)(LANED(only)(from_a, x, back)));
+    k->a += echi_min(taken, n_a);
+    k->b += echi_min(NAME(W) - taken, n_b);
     k->out += echi_min(room, NAME(W));
-    k->held = NAME(sort_lanes)(high);
-}
-
-/* How many whole vectors can be read, wherever they are from. */
-INLINE size_t NAME(whole_steps)(const struct NAME(chain) * k)
-{
-    return echi_min((size_t)(k->a_end - k->a), (size_t)(k->b_end - k->b)) / NAME(W);
-}
-
-INLINE bool NAME(is_open)(const struct NAME(chain) * k)
-{
-    return NAME(whole_steps)(k) > 0;
-}
-
-INLINE void NAME(whole_step)(const struct NAME(coding) * c, struct NAME(chain) * k)
-{
-    NAME(step)(c, k, NAME(head)(c, k->b) < NAME(head)(c, k->a), NAME(W), NAME(W));
-}
-
-/* Gives the held keys back to their inputs. */
-static void NAME(give_back)(const struct NAME(coding) * c, struct NAME(chain) * k)
-{
-    const size_t a = echi_min((size_t)(k->a - k->a_begin), NAME(W));
-    const size_t b = echi_min((size_t)(k->b - k->b_begin), NAME(W));
-    const size_t i = NAME(merge_path)(&c->order, k->a - a, a, k->b - b, b, a + b - NAME(W));
-    k->a = k->a - a + i;
-    k->b = k->b - b + (a + b - NAME(W) - i);
 }
 
 /* How many keys are less than `most`, or not greater if equal is set: first those of a short
@@ -168,10 +143,17 @@ static size_t NAME(run_of)(const struct NAME(coding) * c, const KEY *keys, size_
     return low;
 }
 
+/* Whether the next RUN keys are from one input. */
+INLINE bool NAME(begins_with_run)(const struct NAME(coding) * c, const struct NAME(chain) * k)
+{
+    if (k->a_end - k->a < RUN || k->b_end - k->b < RUN) return false;
+    return NAME(head)(c, k->a + RUN - 1) <= NAME(head)(c, k->b) ||
+           NAME(head)(c, k->b + RUN - 1) < NAME(head)(c, k->a);
+}
+
 /* Copies runs, all of them, or as long as they are at least RUN keys. */
 static void NAME(copy_runs)(const struct NAME(coding) * c, struct NAME(chain) * k, bool all)
 {
-    enum { RUN = 64 };
     for (size_t n = RUN, turn = 0;
          (all || n >= RUN || turn < 2) && k->a < k->a_end && k->b < k->b_end; turn++) {
         const bool from_b = NAME(head)(c, k->b) < NAME(head)(c, k->a);
@@ -192,111 +174,91 @@ static void NAME(copy_runs)(const struct NAME(coding) * c, struct NAME(chain) * 
     k->out = k->out_end;
 }
 
-/* Begins: holds the first vector. */
-INLINE void NAME(hold)(const struct NAME(coding) * c, struct NAME(chain) * k)
-{
-    const bool from_b = NAME(head)(c, k->b) < NAME(head)(c, k->a);
-    k->held = NAME(read)(c, from_b ? k->b : k->a, NAME(W));
-    k->a += from_b ? 0 : NAME(W);
-    k->b += from_b ? NAME(W) : 0;
-}
-
-/* Copies runs of a chain, and holds a vector again; false if it has ended or nearly. */
-static NOINLINE bool NAME(skip_runs)(const struct NAME(coding) * c, struct NAME(chain) * k)
-{
-    NAME(give_back)(c, k);
-    NAME(copy_runs)(c, k, false);
-    if (!NAME(is_open)(k)) return false;
-    NAME(hold)(c, k);
-    return true;
-}
-
-/* The end of a chain, one of whose inputs has less than a vector. */
+/* Merges what is left of a chain. */
 static NOINLINE void NAME(finish)(const struct NAME(coding) * c, struct NAME(chain) * k)
 {
-    enum { MANY = 16 * NAME(W) };
-    if (k->a_end - k->a > MANY || k->b_end - k->b > MANY) {
-        NAME(give_back)(c, k);
-        NAME(copy_runs)(c, k, true);
-        return;
-    }
-    while (k->a < k->a_end || k->b < k->b_end) {
-        const bool from_b =
-            k->a == k->a_end || (k->b < k->b_end && NAME(head)(c, k->b) < NAME(head)(c, k->a));
-        const size_t n = (size_t)(from_b ? k->b_end - k->b : k->a_end - k->a);
-        NAME(step)(c, k, from_b, n, (size_t)(k->out_end - k->out));
-    }
-    NAME(write)(c, k->out, (size_t)(k->out_end - k->out), k->held);
-}
-
-/* A few steps; whether they took keys of both inputs. */
-INLINE bool NAME(some_steps)(const struct NAME(coding) * c, struct NAME(chain) * k, size_t steps)
-{
     const KEY *a = k->a, *b = k->b;
-    for (size_t s = 0; s < steps; s++) NAME(whole_step)(c, k);
-    return k->a != a && k->b != b;
+    if (NAME(begins_with_run)(c, k)) NAME(copy_runs)(c, k, false);
+    for (size_t turn = 1; k->a < k->a_end && k->b < k->b_end; turn++) {
+        const size_t n_a = (size_t)(k->a_end - k->a), n_b = (size_t)(k->b_end - k->b);
+        NAME(step)(c, k, n_a, n_b, (size_t)(k->out_end - k->out));
+        if (turn % STEPS) continue;
+        if (k->a == a || k->b == b) NAME(copy_runs)(c, k, n_a < NAME(W) || n_b < NAME(W));
+        a = k->a;
+        b = k->b;
+    }
+    NAME(copy_runs)(c, k, true);
 }
 
-static void NAME(end)(const struct NAME(coding) * c, struct NAME(chain) * k)
+/* A few steps of all chains, in turn.  Copies runs of a chain that took keys of one input only. */
+INLINE void NAME(some_steps)(const struct NAME(coding) * c, struct NAME(chain) * k, size_t steps)
 {
-    while (NAME(is_open)(k))
-        if (!NAME(some_steps)(c, k, 1) && (k->out_end - k->out) % (16 * NAME(W)) < NAME(W) &&
-            !NAME(skip_runs)(c, k)) {
-            NAME(copy_runs)(c, k, true);
-            return;
-        }
-    NAME(finish)(c, k);
+    const KEY *a[CHAINS], *b[CHAINS];
+    for (int h = 0; h < CHAINS; h++) a[h] = k[h].a, b[h] = k[h].b;
+    for (size_t s = 0; s < steps; s++)
+        UNROLLED(h, CHAINS) NAME(step)(c, &k[h], NAME(W), NAME(W), NAME(W));
+    for (int h = 0; h < CHAINS; h++)
+        if (k[h].a == a[h] || k[h].b == b[h]) NAME(copy_runs)(c, &k[h], false);
 }
 
+/* Finds the places where all chains begin, at the same time and without branches that depend on the
+ * keys.  A chain but the last has `share` keys. */
+INLINE void NAME(begin)(const struct NAME(coding) * c, const KEY *a, size_t n_a, const KEY *b,
+                        size_t n_b, size_t share, size_t from[CHAINS + 1])
+{
+    size_t low[CHAINS] = { 0 }, n[CHAINS] = { 0 }, most = 0;
+    UNROLLED(h, CHAINS)
+    {
+        const size_t d = share * (size_t)h;
+        low[h] = d > n_b ? d - n_b : 0;
+        n[h] = echi_min(d, n_a) - low[h];
+        most = n[h] > most ? n[h] : most;
+    }
+    for (int bits = echi_bit_length(most); bits; bits--) UNROLLED(h, CHAINS)
+        {
+            if (!n[h]) continue;
+            const size_t half = n[h] / 2, i = low[h] + half, d = share * (size_t)h;
+            const size_t up = 0 - (size_t)(NAME(head)(c, a + i) <= NAME(head)(c, b + (d - 1 - i)));
+            low[h] += up & (half + 1);
+            n[h] = half - (up & (2 * half + 1 - n[h]));
+        }
+    memcpy(from, low, sizeof low);
+    from[CHAINS] = n_a;
+}
+
+/* Chains read keys beyond their ends, which change nothing, but none of what follows the inputs. */
 INLINE bool NAME(merge_all)(const struct NAME(coding) * c, const KEY *a, size_t n_a, const KEY *b,
                             size_t n_b, KEY *out)
 {
-    enum { STEPS = 4 };
-    const size_t n = n_a + n_b, half = n / 2;
-    const size_t i = NAME(merge_path)(&c->order, a, n_a, b, n_b, half), j = half - i;
-    struct NAME(chain) k[2] = {
-        { .a_begin = a,
-          .a = a,
-          .a_end = a + i,
-          .b_begin = b,
-          .b = b,
-          .b_end = b + j,
-          .out = out,
-          .out_end = out + half },
-        { .a_begin = a + i,
-          .a = a + i,
-          .a_end = a + n_a,
-          .b_begin = b + j,
-          .b = b + j,
-          .b_end = b + n_b,
-          .out = out + half,
-          .out_end = out + n },
-    };
-    bool open[2];
-    for (int h = 0; h < 2; h++) {
-        NAME(copy_runs)(c, &k[h], false);
-        open[h] = NAME(is_open)(&k[h]);
-        if (open[h])
-            NAME(hold)(c, &k[h]);
-        else
-            NAME(copy_runs)(c, &k[h], true);
+    const KEY *a_end = a + n_a, *b_end = b + n_b;
+    const size_t n = n_a + n_b, share = n / (CHAINS * NAME(W)) * NAME(W);
+    size_t from[CHAINS + 1];
+    struct NAME(chain) k[CHAINS];
+    NAME(begin)(c, a, n_a, b, n_b, share, from);
+    for (size_t h = 0; h < CHAINS; h++) {
+        const size_t begin = share * h, end = h == CHAINS - 1 ? n : begin + share;
+        /* Inputs that are not sorted may have boundaries in descending order. */
+        const size_t from_a =
+            from[h + 1] < from[h] ? 0 : echi_min(from[h + 1] - from[h], end - begin);
+        k[h] = (struct NAME(chain)){ .a = a + from[h],
+                                     .a_end = a + from[h] + from_a,
+                                     .b = b + (begin - from[h]),
+                                     .b_end = b + (end - from[h] - from_a),
+                                     .out = out + begin,
+                                     .out_end = out + end };
     }
-    while (open[0] && open[1]) {
-        if (NAME(whole_steps)(&k[0]) < STEPS || NAME(whole_steps)(&k[1]) < STEPS) break;
-        const KEY *before[4] = { k[0].a, k[0].b, k[1].a, k[1].b };
-        for (int s = 0; s < STEPS; s++) {
-            NAME(whole_step)(c, &k[0]);
-            NAME(whole_step)(c, &k[1]);
+    for (int h = 0; h < CHAINS; h++)
+        if (NAME(begins_with_run)(c, &k[h])) NAME(copy_runs)(c, &k[h], false);
+    for (;;) {
+        size_t steps = STEPS * NAME(W);
+        for (int h = 0; h < CHAINS; h++) {
+            const size_t left = echi_min((size_t)(a_end - k[h].a), (size_t)(b_end - k[h].b));
+            steps = echi_min(steps, echi_min(left, (size_t)(k[h].out_end - k[h].out)));
         }
-        for (int h = 0; h < 2; h++)
-            if ((k[h].a == before[2 * h] || k[h].b == before[2 * h + 1]) &&
-                !NAME(skip_runs)(c, &k[h])) {
-                NAME(copy_runs)(c, &k[h], true);
-                open[h] = false;
-            }
+        if (steps < NAME(W)) break;
+        NAME(some_steps)(c, k, steps / NAME(W));
     }
-    for (int h = 0; h < 2; h++)
-        if (open[h]) NAME(end)(c, &k[h]);
+    for (int h = 0; h < CHAINS; h++) NAME(finish)(c, &k[h]);
     return true;
 }
 
@@ -322,14 +284,15 @@ static bool NAME(merge)(const struct echi_order *order, const void *a, size_t n_
         return false;
     c.order.merge = 0;
     c.order.last = ones;
-    c.sign = LANED(broadcast)((JOINED(LANE, _element))(KEY)order->sign);
-    c.shift = LANED(broadcast)((JOINED(LANE, _element))(KEY)order->shift);
     c.flip = LANED(broadcast)((JOINED(LANE, _element))(KEY)order->flip);
     if (c.is_float) {
         c.is_float = true;
+        c.sign = LANED(broadcast)((JOINED(LANE, _element))(KEY)order->sign);
+        c.shift = LANED(broadcast)((JOINED(LANE, _element))(KEY)order->shift);
         return NAME(merge_all)(&c, a, n_a, b, n_b, out);
     }
     c.is_float = false;
+    c.flip = LANED(broadcast)((JOINED(LANE, _element))(KEY)(order->sign ^ order->flip));
     return NAME(merge_all)(&c, a, n_a, b, n_b, out);
 }
 

@@ -139,7 +139,7 @@ static void choose_all(struct echi_quantile_job *job, int round)
         struct echi_quantile_target *t = &job->targets[j];
         if (t->done || choose_plain(job, t, round)) continue;
         if (n == 0 || round) n = draw(job);
-        choose(job, t, round ? job->keys->narrow(job->sample, n, t->low, t->high) : n);
+        choose(job, t, round ? job->keys->narrow(job->sample, n, t->low, t->high, job->sample) : n);
     }
 }
 

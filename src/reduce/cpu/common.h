@@ -42,6 +42,11 @@ typedef void echi_chunk_function(const struct echi_reduce_rule *rule, const void
 enum { ECHI_SHORT_SEGMENT = 64, ECHI_SOME_SEGMENTS = 16 };
 typedef void echi_segments_function(const void *in, const uint64_t *ends, size_t count, size_t most,
                                     void *sums);
+/* The same for up to ECHI_TREE_CHUNKS chunks of ECHI_CHUNK_BYTES per segment.  far: they are
+ * probably not in the L3 cache. */
+enum { ECHI_TREE_LEVEL = 4, ECHI_TREE_CHUNKS = 1 << ECHI_TREE_LEVEL, ECHI_EXACT_BYTES = 1 << 15 };
+typedef void echi_long_segments_function(const void *in, const uint64_t *ends, size_t count,
+                                         bool far, void *sums);
 /* The same for rows of n elements, one after another. */
 typedef void echi_rows_function(const void *in, size_t n, size_t count, void *sums);
 
@@ -49,6 +54,7 @@ struct echi_reduce_isa {
     echi_chunk_function *chunk[ECHI_REDUCE_KINDS][ECHI_DTYPES];
     echi_chunk_function *far[ECHI_REDUCE_KINDS][ECHI_DTYPES]; /* for memory; NULL: there is none */
     echi_segments_function *segments[ECHI_REDUCE_KINDS][ECHI_DTYPES]; /* sums; NULL: none */
+    echi_long_segments_function *long_segments[ECHI_REDUCE_KINDS][ECHI_DTYPES];
     echi_rows_function *rows[ECHI_REDUCE_KINDS][ECHI_DTYPES];
     /* By key width, 1, 2, 4, 8: the number of keys in keys[from ... to - 1] that differ from their
      * predecessor, and the end of the run that contains keys[at]. */
@@ -78,6 +84,24 @@ static inline void echi_reduce_prefetch(const char *in, size_t bytes, bool far)
     for (size_t at = 0; far && at < bytes; at += ECHI_PAGE_BYTES / 2) echi_prefetch_page(in + at);
     for (size_t at = 0; !far && at < bytes; at += 64) __builtin_prefetch(in + AHEAD_BYTES + at);
 }
+
+/* ---- sums.c ---- */
+
+/* Whether there are kernels for sums of short rows and segments. */
+bool echi_reduce_has_sums(const struct echi_reduce *r, const struct echi_reduce_isa *isa);
+
+/* Rows [from, to) of at most ECHI_SHORT_SEGMENT elements, if there are kernels. */
+void echi_reduce_add_rows(const struct echi_reduce *r, const struct echi_reduce_isa *isa,
+                          size_t from, size_t to);
+
+/* Longer rows; false, if there is no kernel. */
+bool echi_reduce_add_long_rows(const struct echi_reduce *r, const struct echi_reduce_isa *isa,
+                               size_t from, size_t to);
+
+/* At most ECHI_SOME_SEGMENTS segments, if there are kernels; false, if they are too long or not
+ * valid. */
+bool echi_reduce_add_segments(const struct echi_reduce *r, const struct echi_reduce_isa *isa,
+                              size_t from, size_t to);
 
 /* ---- values.c ---- */
 

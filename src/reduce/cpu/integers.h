@@ -7,6 +7,7 @@
  *   SUMS(v)      the same with their sums
  *
  *   BIAS         for elements of 32 bits: 2^31 if they are signed, otherwise 0
+ *   WORDS        for elements of 64 bits
  *   BYTE_BIAS    for elements of 8 bits: 2^7 if they are signed, otherwise 0
  *
  * And for elements so small that no sum of a chunk is rounded in f64: mean, norm, variance.
@@ -122,37 +123,77 @@ INLINE uint64_t NAME(short_sum)(const ELEM *x, size_t n)
 #ifdef BIAS
 /* Elements plus BIAS are not negative, so the sum of two is a 64-bit word minus 2^32 times its
  * upper half, plus this half. */
+INLINE void NAME(add_words)(u64_vector v, u64_vector *words, u64_vector *high)
+{
+#ifdef __AVX512F__
+    __asm__("" : "+v"(v)); /* otherwise compilers load it twice */
+#endif
+    v ^= (uint64_t)BIAS << 32 | BIAS;
+    *words += v;
+    *high += v >> 32;
+}
+
+/* The same for fewer elements than a vector; zeros take the other places. */
+INLINE void NAME(add_some)(const ELEM *x, size_t n, u64_vector *words, u64_vector *high)
+{
+    u64_vector v;
+    copy_some(&v, x, n * sizeof *x);
+    NAME(add_words)(v, words, high);
+}
+
 __attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n)
 {
     enum { W = VECTOR_BYTES / sizeof(ELEM) };
-    const uint64_t bias = (uint64_t)BIAS << 32 | BIAS;
+    /* Loads that cross cache lines take twice as long. */
+    const size_t first = (size_t)(-(uintptr_t)x % VECTOR_BYTES) / sizeof *x;
     u64_vector words[4], high[4];
     uint64_t sum = 0;
-    size_t i = 0;
+    size_t i = first, vectors = first != 0;
     UNROLLED(j, 4) words[j] = high[j] = (u64_vector){ 0 };
-    for (; i + 4 * W <= n; i += 4 * W) UNROLLED(j, 4)
+    if (first) NAME(add_some)(x, first, words, high);
+    for (; i + 4 * W <= n; i += 4 * W, vectors += 4) UNROLLED(j, 4)
         {
             u64_vector v;
             memcpy(&v, x + i + j * W, sizeof v);
-            v ^= bias;
-            words[j] += v;
-            high[j] += v >> 32;
+            NAME(add_words)(v, words + j, high + j);
         }
-    for (; i < n; i += W) {
+    for (; i + W <= n; i += W, vectors++) {
         u64_vector v;
-        if (i + W <= n)
-            memcpy(&v, x + i, sizeof v);
-        else
-            copy_some(&v, x + i, (n - i) * sizeof *x);
-        v ^= bias;
-        words[0] += v;
-        high[0] += v >> 32;
+        memcpy(&v, x + i, sizeof v);
+        NAME(add_words)(v, words, high);
+    }
+    if (i < n) {
+        NAME(add_some)(x + i, n - i, words, high);
+        vectors++;
     }
     words[0] += words[1] + (words[2] + words[3]);
     high[0] += high[1] + (high[2] + high[3]);
     words[0] += high[0] - (high[0] << 32);
     UNROLLED(j, VECTOR_BYTES / 8) sum += words[0][j];
-    return sum - (uint64_t)BIAS * i;
+    return sum - (uint64_t)BIAS * (vectors * W);
+}
+#endif
+
+#if defined WORDS && defined __AVX512F__
+/* For elements that do not begin at a cache line: loads that cross lines take twice as long. */
+__attribute__((noinline)) static uint64_t NAME(long_sum)(const ELEM *x, size_t n)
+{
+    enum { W = VECTOR_BYTES / sizeof(ELEM) };
+    u64_vector words[4];
+    uint64_t sum = 0;
+    size_t i = (size_t)(-(uintptr_t)x % VECTOR_BYTES) / sizeof *x;
+    copy_some(words, x, i * sizeof *x);
+    UNROLLED(j, 3) words[j + 1] = (u64_vector){ 0 };
+    for (; i + 4 * W <= n; i += 4 * W) UNROLLED(j, 4)
+    words[j] += *(const u64_vector *)(const void *)(x + i + j * W);
+    for (; i < n; i += W) {
+        u64_vector v;
+        copy_some(&v, x + i, echi_min(W, n - i) * sizeof *x);
+        words[0] += v;
+    }
+    words[0] += words[1] + (words[2] + words[3]);
+    UNROLLED(j, VECTOR_BYTES / 8) sum += words[0][j];
+    return sum;
 }
 #endif
 
@@ -181,6 +222,10 @@ INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
 #if defined BYTE_BIAS && defined __AVX2__
     if (n >= 4 * VECTOR_BYTES) return NAME(long_sum)(x, n);
 #endif
+#if defined WORDS && defined __AVX512F__
+    if ((uintptr_t)x % VECTOR_BYTES && n >= 16 * VECTOR_BYTES / sizeof(ELEM))
+        return NAME(long_sum)(x, n);
+#endif
 #ifdef BIAS
     if (n >= 16 * VECTOR_BYTES / sizeof(ELEM)) return NAME(long_sum)(x, n);
 #endif
@@ -208,6 +253,25 @@ static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, cons
         value[row].u = NAME(sum_of)(x, n);
     }
 }
+
+#ifdef __AVX512F__
+static void NAME(long_isegments)(const void *in, const uint64_t *ends, size_t count, bool far,
+                                 void *sums)
+{
+    enum { PIECE = ECHI_EXACT_BYTES / sizeof(ELEM), AHEAD = ECHI_PAGE_BYTES / 2 / sizeof(ELEM) };
+    uint64_t *to = (uint64_t *)sums;
+    for (size_t s = 0; s < count; s++) {
+        const ELEM *x = (const ELEM *)in + ends[s];
+        uint64_t sum = 0;
+        for (size_t n = (size_t)(ends[s + 1] - ends[s]), here; n; n -= here, x += here) {
+            here = echi_min(n, PIECE);
+            for (size_t at = 0; far && at < here; at += AHEAD) echi_prefetch_page(x + at);
+            sum += NAME(sum_of)(x, here);
+        }
+        to[s] = sum;
+    }
+}
+#endif
 
 static void NAME(iproduct)(const struct echi_reduce_rule *rule, const void *in, const void *b,
                            size_t n, size_t rows, struct echi_value *value)
@@ -293,6 +357,7 @@ static void NAME_F64(variance)(const struct echi_reduce_rule *rule, const void *
 #undef SUMS
 #undef BIAS
 #undef BYTE_BIAS
+#undef WORDS
 #undef DISTANCE
 #undef SQUARE
 #undef SQUARES

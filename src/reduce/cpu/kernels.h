@@ -236,6 +236,7 @@ INLINE u64_vector sums_of_bytes(const void *x, i8_vector bias)
 #define SHORT       uint64_t
 #define PRODUCTS(v) (v)
 #define SUMS(v)     (v)
+#define WORDS
 #include "reduce/cpu/integers.h"
 
 #define FROM        u8
@@ -268,6 +269,7 @@ INLINE u64_vector sums_of_bytes(const void *x, i8_vector bias)
 #define SHORT       uint64_t
 #define PRODUCTS(v) (v)
 #define SUMS(v)     (v)
+#define WORDS
 #include "reduce/cpu/integers.h"
 
 /* ---- By width ---- */
@@ -325,6 +327,11 @@ const struct echi_reduce_isa ISA = {
         [ECHI_REDUCE_ISUM] = { INTEGERS(isegments) },
         [ECHI_REDUCE_SUM] = { NARROW(segments) },
         [ECHI_REDUCE_SUM64] = { FLOATS64(segments) },
+    },
+    .long_segments = {
+        [ECHI_REDUCE_ISUM] = { INTEGERS(long_isegments) },
+        [ECHI_REDUCE_SUM] = { [ECH_F32] = long_segments_f32 },
+        [ECHI_REDUCE_SUM64] = { [ECH_F64] = long_segments_f64_f64 },
     },
     .rows = {
         [ECHI_REDUCE_ISUM] = { INTEGERS(irows) },

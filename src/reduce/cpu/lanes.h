@@ -330,6 +330,39 @@ static void NAME(far_sum)(const struct echi_reduce_rule *rule, const void *in, c
 }
 #endif
 
+#if IS_SAME && defined __AVX512F__
+/* Segments of up to ECHI_TREE_CHUNKS chunks: their chunks are summed and merged without a call per
+ * chunk. */
+static void NAME(long_segments)(const void *in, const uint64_t *ends, size_t count, bool far,
+                                void *sums)
+{
+    enum { CHUNK = ECHI_CHUNK_BYTES / sizeof(ELEM) };
+    ACC *to = (ACC *)sums;
+    for (size_t s = 0; s < count; s++) {
+        const ELEM *x = (const ELEM *)in + ends[s];
+        ACC v[ECHI_TREE_CHUNKS + 1];
+        size_t n = (size_t)(ends[s + 1] - ends[s]), chunks = 0;
+        if (n < NAME(LINE)) {
+            to[s] = NAME(lanes)(x, x, n, OF_SUM, false, true);
+            continue;
+        }
+        /* One loop for whole and other chunks, whose loads prefetchers recognise. */
+        for (size_t here; n; n -= here, x += CHUNK) {
+            here = echi_min(n, CHUNK);
+            if (far) echi_prefetch_page(x);
+            if (far) echi_prefetch_page(x + CHUNK / 2);
+            v[chunks++] =
+                FOLDED(NAME(eight)(x, x, here / NAME(LINE), here % NAME(LINE), OF_SUM, false), 0);
+        }
+        for (; chunks > 1; chunks -= chunks / 2) {
+            for (size_t i = 0; i < chunks / 2; i++) v[i] = v[2 * i] + v[2 * i + 1];
+            if (chunks % 2) v[chunks / 2] = v[chunks - 1];
+        }
+        to[s] = v[0];
+    }
+}
+#endif
+
 #if IS_FLOAT
 static void NAME(product)(const struct echi_reduce_rule *rule, const void *in, const void *b,
                           size_t n, size_t rows, struct echi_value *value)

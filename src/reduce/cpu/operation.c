@@ -28,11 +28,10 @@ enum {
     LONG_BYTES = 1 << 20,                /* longer segments are processed by all threads */
     GROUP_BYTES = 16 * ECHI_CHUNK_BYTES, /* of a row, at least */
     SEGMENTS_AT_A_TIME = 1 << 10,
-    CACHED_BYTES = 1 << 19, /* arrays of at most so many bytes are in the cache: no prefetches */
-    QUICK_BYTES = 1 << 17,  /* that one thread reduces, without a job */
-    BLOCKS = 256,           /* blocks of keys whose runs are counted separately */
-    TREE_LEVEL = 4,
-    TREE_CHUNKS = 1 << TREE_LEVEL /* chunks that are merged at once */
+    QUICK_BYTES = 1 << 17, /* that one thread reduces, without a job */
+    BLOCKS = 256,          /* blocks of keys whose runs are counted separately */
+    TREE_LEVEL = ECHI_TREE_LEVEL,
+    TREE_CHUNKS = ECHI_TREE_CHUNKS /* chunks that are merged at once */
 };
 
 struct job {
@@ -243,36 +242,6 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
 
 /* ---- Rows ---- */
 
-/* The kernel for sums of short segments and rows; NULL: there is none. */
-static echi_segments_function *short_sums(const struct job *job)
-{
-    const struct echi_reduce_rule *rule = &job->r->rule;
-    if (rule->ignore || rule->finish == ECHI_FINISH_NORM) return NULL;
-    return job->isa->segments[job->r->kind][job->r->dtype];
-}
-
-/* Rows of few elements. */
-static void add_rows(const struct job *job, size_t from, size_t to)
-{
-    const struct echi_reduce *r = job->r;
-    const size_t row_bytes = r->columns * r->rule.bytes;
-    uint64_t ends[ECHI_SOME_SEGMENTS + 1], sums[ECHI_SOME_SEGMENTS];
-    echi_rows_function *add = job->isa->rows[r->kind][r->dtype];
-    const bool ahead = r->rows * row_bytes > CACHED_BYTES, far = echi_reduce_is_far(r);
-    for (size_t s = 0; s <= ECHI_SOME_SEGMENTS; s++) ends[s] = s * r->columns;
-    for (size_t row = from, here; row < to; row += here) {
-        const char *in = (const char *)r->in + row * row_bytes;
-        here = echi_min(ECHI_SOME_SEGMENTS, to - row);
-        if (ahead) echi_reduce_prefetch(in, here * row_bytes, far);
-        if (r->kind == ECHI_REDUCE_ISUM) {
-            add(in, r->columns, here, (uint64_t *)r->out + row);
-            continue;
-        }
-        add(in, r->columns, here, sums);
-        echi_reduce_store_sums(r, sums, ends, here, row);
-    }
-}
-
 /* Rows of one chunk, a few at a time: `value` gets the unfinished results. */
 static void run_short_rows(const struct job *job, size_t from, size_t to)
 {
@@ -295,15 +264,17 @@ static void run_rows(void *arg, size_t i, int thread)
     const struct echi_reduce *r = job->r;
     size_t from = i * job->block, to = echi_min(r->rows, from + job->block);
     (void)thread;
-    if (r->columns && r->columns <= ECHI_SHORT_SEGMENT && short_sums(job)) {
-        add_rows(job, from, to);
+    const bool some = r->columns && !r->b;
+    if (some && r->columns <= ECHI_SHORT_SEGMENT && echi_reduce_has_sums(r, job->isa)) {
+        echi_reduce_add_rows(r, job->isa, from, to);
         return;
     }
-    if (r->columns && r->columns <= job->chunk_elements && !r->b) {
+    if (some && r->columns <= job->chunk_elements) {
         run_short_rows(job, from, to);
         return;
     }
-    if (r->columns && is_few(job, r->columns) && !r->b) {
+    if (some && echi_reduce_add_long_rows(r, job->isa, from, to)) return;
+    if (some && is_few(job, r->columns)) {
         const char *in = (const char *)r->in;
         for (size_t row = from; row < to; row++) {
             struct echi_value v[TREE_CHUNKS + 1];
@@ -361,27 +332,6 @@ static size_t bytes_ahead(const struct echi_reduce *r)
     return bytes < ECHI_LINE_BYTES ? bytes : 0;
 }
 
-/* Segments [from, to), if they are short and valid; otherwise returns false. */
-static bool add_segments(const struct job *job, echi_segments_function *add, size_t from, size_t to)
-{
-    const struct echi_reduce *r = job->r;
-    uint64_t ends[ECHI_SOME_SEGMENTS + 1], sums[ECHI_SOME_SEGMENTS], most = 0, invalid = 0;
-    const size_t count = to - from;
-    ends[0] = offset(job, from);
-    for (size_t s = 0; s < count; s++) {
-        ends[s + 1] = offset(job, from + s + 1);
-        const uint64_t n = ends[s + 1] - ends[s]; /* if they decrease, a large number */
-        most = n > most ? n : most;
-        invalid |= ends[s + 1] > r->n;
-    }
-    if (most > ECHI_SHORT_SEGMENT || invalid || ends[0] > r->n) return false;
-    const char *in = (const char *)r->in + ends[0] * r->rule.bytes;
-    echi_reduce_prefetch(in, (ends[count] - ends[0]) * r->rule.bytes, echi_reduce_is_far(r));
-    add(r->in, ends, count, most, sums);
-    echi_reduce_store_sums(r, sums, ends, count, from);
-    return true;
-}
-
 static void run_some_segments(struct job *job, size_t from, size_t to)
 {
     const struct echi_reduce *r = job->r;
@@ -420,11 +370,12 @@ static void run_segments(void *arg, size_t i, int thread)
     struct job *job = arg;
     const struct echi_reduce *r = job->r;
     const size_t end = echi_min(r->segments, (i + 1) * job->block);
-    echi_segments_function *add = short_sums(job);
+    const bool add = echi_reduce_has_sums(r, job->isa);
     (void)thread;
     for (size_t from = i * job->block, to; from < end; from = to) {
         to = add ? echi_min(end, from + ECHI_SOME_SEGMENTS) : end;
-        if (!add || !add_segments(job, add, from, to)) run_some_segments(job, from, to);
+        if (!add || !echi_reduce_add_segments(r, job->isa, from, to))
+            run_some_segments(job, from, to);
     }
 }
 
@@ -510,16 +461,16 @@ const struct echi_reduce_isa *echi_reduce_isa_of_machine(void)
 }
 
 /* The bytes of a chunk: results of integers, and those without arithmetic, do not depend on it, and
- * a large one needs fewer merges.  The sum of EXACT_BYTES fits in the type SHORT of integers.h. */
+ * a large one needs fewer merges.  The sum of ECHI_EXACT_BYTES fits in SHORT of integers.h. */
 static size_t chunk_bytes_of(const struct echi_reduce *r, int threads)
 {
-    enum { EXACT_BYTES = 1 << 15, EXTREME_BYTES = 1 << 18 };
+    enum { EXTREME_BYTES = 1 << 18 };
     if (r->kind == ECHI_REDUCE_MAX && threads <= 1)
         return echi_reduce_is_far(r) ? 4 * EXTREME_BYTES : EXTREME_BYTES;
     const bool exact =
         (r->kind <= ECHI_REDUCE_IDOT || r->kind == ECHI_REDUCE_BITS || r->kind == ECHI_REDUCE_MAX ||
          r->kind == ECHI_REDUCE_MINMAX || r->kind == ECHI_REDUCE_COUNT);
-    return exact ? EXACT_BYTES : ECHI_CHUNK_BYTES;
+    return exact ? ECHI_EXACT_BYTES : ECHI_CHUNK_BYTES;
 }
 
 static ech_status workspace(const void *request, void *plan, size_t *bytes)

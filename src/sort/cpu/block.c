@@ -18,7 +18,8 @@
 enum {
     MIN_NARROW_BITS = 14, /* with fewer bits there would be too many ties */
     SAMPLE = 256,         /* packed integers that predict the number of ties ... */
-    SAMPLED_KEYS = 1024   /* ... of more keys than this */
+    SAMPLED_KEYS = 1024,  /* ... of more keys than this; a quarter as many ... */
+    FEWER_KEYS = 512      /* ... of more than this */
 };
 
 struct block {
@@ -102,12 +103,13 @@ static int least(int a, int b)
 static bool many_ties(const struct block *b, size_t n, const uint32_t *packed)
 {
     uint32_t sample[SAMPLE], work[SAMPLE];
+    const size_t count = n > SAMPLED_KEYS ? SAMPLE : SAMPLE / 4;
     size_t ties = 0;
-    if (n <= SAMPLED_KEYS) return false;
-    for (size_t i = 0; i < SAMPLE; i++) sample[i] = packed[i * (n / SAMPLE)];
-    b->job->isa->widths[2]->sort(sample, work, SAMPLE, false, 0, 32);
-    for (size_t i = 1; i < SAMPLE; i++) ties += (sample[i] ^ sample[i - 1]) >> b->index_bits == 0;
-    return 2 * ties * n > (size_t)SAMPLE * SAMPLE;
+    if (n <= FEWER_KEYS) return false;
+    for (size_t i = 0; i < count; i++) sample[i] = packed[i * (n / count)];
+    b->job->isa->widths[2]->sort(sample, work, count, false, 0, 32);
+    for (size_t i = 1; i < count; i++) ties += (sample[i] ^ sample[i - 1]) >> b->index_bits == 0;
+    return 2 * ties * n > count * count;
 }
 
 /* Keys differ in bits from `low` to `bits` - 1. */

@@ -26,11 +26,17 @@ enum {
 
 /* ---- The outputs ---- */
 
+/* Whether x contains all bits of a key, except for the sign of zero and the bits of NaN. */
+static bool is_whole(const struct echi_sort_job *job)
+{
+    const uint64_t all = ~(uint64_t)0 >> (64 - 8 * job->key_bytes);
+    return !job->window.begin && (job->window.mask & all) == all;
+}
+
 /* Whether the keys of the result can be written without reading them: one key encodes an x. */
 static bool can_fill(const struct echi_sort_job *job)
 {
-    const uint64_t all = ~(uint64_t)0 >> (64 - 8 * job->key_bytes);
-    return !job->window.begin && (job->window.mask & all) == all && !job->window.order.merge;
+    return is_whole(job) && !job->window.order.merge;
 }
 
 static bool can_place(const struct echi_sort_job *job, size_t n)
@@ -142,12 +148,13 @@ static bool find_multiplier(struct echi_values *v, size_t key_bytes)
     return false;
 }
 
-/* Counts the keys; false if one of them is not a value. */
-static bool count_values(const struct echi_sort_job *job, const struct echi_values *v,
+/* Counts the keys that have the bits of a value, and returns whether all keys have: then those of
+ * the result can be filled. */
+static bool tally_values(const struct echi_sort_job *job, const struct echi_values *v,
                          const char *keys, size_t n, uint32_t *at)
 {
     size_t counts[ECHI_VALUES] = { 0 }, found = 0;
-    if (!can_fill(job)) return job->width->count_entries(NULL, v, keys, n, at);
+    if (!is_whole(job)) return false;
     job->width->tally(&job->window.order, keys, n, v->x, v->count, counts);
     for (int i = 0; i < v->count; i++) {
         at[i] = (uint32_t)counts[i];
@@ -156,19 +163,29 @@ static bool count_values(const struct echi_sort_job *job, const struct echi_valu
     return found == n;
 }
 
+/* Counts the keys; false if one of them is not a value. */
+static bool count_values(const struct echi_sort_job *job, const struct echi_values *v,
+                         const char *keys, size_t n, uint32_t *at, bool *fills)
+{
+    *fills = tally_values(job, v, keys, n, at);
+    if (*fills || can_fill(job)) return *fills;
+    memset(at, 0, ECHI_VALUES * sizeof *at);
+    return job->width->count_entries(NULL, v, keys, n, at);
+}
+
 static __attribute__((noinline)) bool sort_values(const struct echi_sort_job *job,
                                                   const struct echi_sort_arrays *from,
                                                   size_t offset, size_t n)
 {
     struct echi_values v;
-    uint32_t at[ECHI_VALUES] = { 0 }, key_at[ECHI_VALUES];
-    const bool fills = can_fill(job);
+    uint32_t at[ECHI_VALUES], key_at[ECHI_VALUES];
+    bool fills;
     if (!looks_few(job, from->keys, n)) return false;
     v.window = job->window;
     v.count = echi_sort_sample_values(job, from->keys, n, n / VALUES_SHARE, v.x);
     if (!v.count) return false;
     memset(v.entry, 0, sizeof v.entry);
-    if (!find_multiplier(&v, job->key_bytes) || !count_values(job, &v, from->keys, n, at))
+    if (!find_multiplier(&v, job->key_bytes) || !count_values(job, &v, from->keys, n, at, &fills))
         return false;
     fill_keys(job, at, (size_t)v.count, fills ? out_keys(job, offset) : NULL, v.x, 0);
     memcpy(key_at, at, sizeof at);

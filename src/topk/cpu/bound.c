@@ -14,7 +14,7 @@
 enum {
     SAMPLE = 256, /* keys that choose low and high ... */
     SIDE = 20,    /* ... and how far these are from the k-th key's rank, 2.5 standard deviations */
-    BISECT_KEYS = 4096,
+    BISECT_KEYS = 2048,
     ROUNDS = 32, /* in case that all samples are bad */
     GUESS_SAMPLE_MIN = 128,
     GUESS_SAMPLE_MAX = 1024,
@@ -30,7 +30,8 @@ static uint64_t rank_of(const struct echi_topk_width *width, const void *sample,
     return width->bisect(sample, n, rank, rank).limit;
 }
 
-struct echi_bound echi_topk_bound(const struct echi_topk_width *width, void *e, size_t n, size_t k)
+struct echi_bound echi_topk_bound_apart(const struct echi_topk_width *width, void *e, size_t n,
+                                        size_t k, void *spare, size_t *room)
 {
     uint64_t sample[SAMPLE];
     size_t counts[4];
@@ -41,21 +42,28 @@ struct echi_bound echi_topk_bound(const struct echi_topk_width *width, void *e, 
         const uint64_t low = rank_of(width, sample, SAMPLE, rank > SIDE ? rank - SIDE : 1);
         const uint64_t high = rank_of(width, sample, SAMPLE, echi_min(rank + SIDE, SAMPLE));
         width->tally(e, n, low, high, counts);
-        if (k <= counts[0]) {
-            n = width->narrow(e, n, 0, low - 1);
-        } else if (k <= counts[1]) {
-            return (struct echi_bound){ low, k - counts[0] };
-        } else if (k <= counts[2]) {
-            n = width->narrow(e, n, low + 1, high - 1);
-            k -= counts[1];
-        } else if (k <= counts[3]) {
-            return (struct echi_bound){ high, k - counts[2] };
-        } else {
-            n = width->narrow(e, n, high + 1, UINT64_MAX);
-            k -= counts[3];
-        }
+        if (k > counts[0] && k <= counts[1]) return (struct echi_bound){ low, k - counts[0] };
+        if (k > counts[2] && k <= counts[3]) return (struct echi_bound){ high, k - counts[2] };
+        const bool first = k <= counts[0], last = k > counts[3];
+        const size_t less = first ? 0 : last ? counts[3] : counts[1];
+        const size_t inside = (first ? counts[0] : last ? n : counts[2]) - less;
+        void *to = inside <= *room ? spare : e;
+        if (inside > *room) *room = 0;
+        n = width->narrow(e, n, first ? 0 : (last ? high : low) + 1,
+                          first  ? low - 1
+                          : last ? UINT64_MAX
+                                 : high - 1,
+                          to);
+        e = to;
+        k -= less;
     }
     return width->bisect(e, n, k, k);
+}
+
+struct echi_bound echi_topk_bound(const struct echi_topk_width *width, void *e, size_t n, size_t k)
+{
+    size_t room = 0;
+    return echi_topk_bound_apart(width, e, n, k, NULL, &room);
 }
 
 struct echi_bound echi_topk_guess(const struct echi_topk_group *group)

@@ -165,14 +165,30 @@ static void encode_piece(void *arg, size_t i, int thread)
 
 static void find_many(const struct echi_topk_group *group)
 {
+    const struct echi_topk_width *width = group->job->width;
     struct filter f = { .group = group, .bound = ECHI_BOUND_NONE };
     if (group->k < group->n) {
         divide(&f, echi_topk_pieces(group->n, 0, (size_t)group->threads));
         echi_parallel((int)f.pieces, f.pieces, encode_piece, &f);
-        f.bound = echi_topk_bound(group->job->width, group->scratch, group->n, group->k);
+        size_t room = group->room;
+        f.bound = echi_topk_bound_apart(width, group->scratch, group->n, group->k, group->e, &room);
+        if (room && f.pieces == 1) {
+            width->collect(&f.bound, group->scratch, NULL, 0, group->n, group->e, group->positions);
+            return;
+        }
     }
     divide(&f, 1);
     filter(&f); /* k elements pass the bound */
+}
+
+/* The exact bound of wide keys, which remain in scratch. */
+static struct echi_bound find_bound(const struct echi_topk_group *group)
+{
+    size_t room = group->room;
+    const struct echi_bound bound = echi_topk_bound_apart(group->job->width, group->scratch,
+                                                          group->n, group->k, group->e, &room);
+    if (!room) encode(group, 0, group->n, group->scratch);
+    return bound;
 }
 
 static size_t find_short(const struct echi_topk_group *group)
@@ -190,7 +206,9 @@ static size_t find_short(const struct echi_topk_group *group)
     encode(group, 0, n, group->scratch);
     if (most < n && !(most > k && k <= GUESS_MOST && n >= GUESS_MIN &&
                       width->guess(group->scratch, n, k, 2 * most, &bound)))
-        bound = width->bisect(group->scratch, n, k, most);
+        bound = most == k && group->job->request->key_bytes == 8
+                    ? find_bound(group)
+                    : width->bisect(group->scratch, n, k, most);
     return width->collect(&bound, group->scratch, NULL, 0, n, group->e, group->positions);
 }
 

@@ -43,8 +43,9 @@ struct echi_topk_width {
                       uint64_t first, size_t n, void *e_out, uint64_t *positions_out);
     /* Counts the keys that are less than low, at most low, less than high, and at most high. */
     void (*tally)(const void *e, size_t n, uint64_t low, uint64_t high, size_t counts[4]);
-    /* Moves the keys from low to high, inclusive, to the front; returns their number. */
-    size_t (*narrow)(void *e, size_t n, uint64_t low, uint64_t high);
+    /* Copies the keys from low to high, inclusive, to an array that may be their own; returns their
+     * number. */
+    size_t (*narrow)(const void *e, size_t n, uint64_t low, uint64_t high, void *to);
     /* A bound that k to `most` keys pass, 0 < k <= n, by bisection: for few keys. */
     struct echi_bound (*bisect)(const void *e, size_t n, size_t k, size_t most);
     /* The same for k < 32 and n >= 64, if the keys permit it; otherwise returns false. */
@@ -103,8 +104,11 @@ struct echi_topk_group {
 /* The order of encoded keys, for kernels that encode their keys. */
 extern const struct echi_order echi_topk_encoded;
 
-/* The bound that exactly k of n encoded keys pass, 0 < k <= n.  The keys are moved. */
+/* The bound that exactly k of n encoded keys pass, 0 < k <= n.  The keys are moved, in the second
+ * function only if *room keys at `spare` are not enough, which sets *room to 0. */
 struct echi_bound echi_topk_bound(const struct echi_topk_width *width, void *e, size_t n, size_t k);
+struct echi_bound echi_topk_bound_apart(const struct echi_topk_width *width, void *e, size_t n,
+                                        size_t k, void *spare, size_t *room);
 
 /* A bound that some more than k elements of a group pass, probably, if k is at most n / 8. */
 struct echi_bound echi_topk_guess(const struct echi_topk_group *group);

@@ -98,6 +98,13 @@ INLINE size_t NAME(count_block)(const KEY *e, uint64_t there, KEY v)
 INLINE size_t NAME(count)(const KEY *e, size_t n, KEY v)
 {
     size_t count = 0, i = 0;
+#ifdef __AVX512F__
+    if (sizeof(KEY) >= 4) {
+        count = sizeof(KEY) == 4 ? count_lanes_32(e, n / 64, (uint32_t)v)
+                                 : count_lanes_64(e, n / 64, (uint64_t)v);
+        i = n / 64 * 64;
+    }
+#endif
     for (; i + 64 <= n; i += 64) count += NAME(count_block)(e + i, ~(uint64_t)0, v);
     return i < n ? count + NAME(count_block)(e + i, low_bits(n - i), v) : count;
 }
@@ -141,9 +148,9 @@ INLINE size_t NAME(between)(const KEY *x, size_t n, uint64_t low, uint64_t high,
     return count;
 }
 
-static size_t NAME(narrow)(void *e, size_t n, uint64_t low, uint64_t high)
+static size_t NAME(narrow)(const void *e, size_t n, uint64_t low, uint64_t high, void *to)
 {
-    return NAME(between)(e, n, low, high, e);
+    return NAME(between)(e, n, low, high, to);
 }
 
 /* The minimum and the maximum of the keys from *low to *high, of which there is at least one. */
@@ -161,11 +168,23 @@ INLINE void NAME(tighten)(const KEY *e, size_t n, KEY *low, KEY *high)
     *high = most;
 }
 
+static struct echi_bound NAME(bisect)(const void *e, size_t n, size_t k, size_t most);
+
+/* The same, if there are `inside` keys from low to high, which are copied. */
+static NOINLINE struct echi_bound NAME(bisect_inside)(const KEY *x, size_t n, size_t k, size_t most,
+                                                      KEY low, KEY high, size_t inside)
+{
+    KEY some[INSIDE] = { 0 };
+    NAME(between)(x, n, low, high, some);
+    return NAME(bisect)(some, inside, k, most);
+}
+
 static struct echi_bound NAME(bisect)(const void *e, size_t n, size_t k, size_t most)
 {
     enum {
         FEW = 64,
         MANY = 4 * FEW,
+        SLOW = 5, /* steps: uniform keys do not need more */
         STEPS = 8 /* then the interval is that of its keys: few distinct ones may be left */
     };
     const KEY *x = e;
@@ -182,6 +201,8 @@ static struct echi_bound NAME(bisect)(const void *e, size_t n, size_t k, size_t 
             NAME(between)(x, n, low, high, few);
             return NAME(bisect)(few, upto - less, k - less, most - less);
         }
+        if (step > SLOW && upto - less <= INSIDE && n > 3 * INSIDE)
+            return NAME(bisect_inside)(x, n, k - less, most - less, low, high, upto - less);
         if (step % STEPS == 0) NAME(tighten)(x, n, &low, &high);
         const KEY middle = (KEY)(low + (high - low) / 2);
         const size_t count = NAME(count)(x, n, middle);
