@@ -297,9 +297,8 @@ static inline bool note_global(uint8_t *meta, uintptr_t at, size_t bytes, bool w
     return true;
 }
 
-/* Does what simt_access() does for an aligned plain access that needs no report and no record other
- * than in its cells. Returns false, and has done nothing that simt_access() does not do again,
- * for others. */
+/* Does what simt_access() does, for an aligned plain access that needs no report. Returns false for
+ * others, and has then done nothing that simt_access() does not do again. */
 static inline __attribute__((always_inline)) bool
 quick_access(struct simt_thread *t, uintptr_t at, size_t bytes, unsigned kind, uintptr_t pc)
 {
@@ -315,6 +314,7 @@ quick_access(struct simt_thread *t, uintptr_t at, size_t bytes, unsigned kind, u
                 return false;
             if (!simt_race_passes(t, &b->cells[offset / 4], at, bytes, kind, pc, b->oldest))
                 return false;
+            if (b->profiled) simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);
         } else if (place < simt_arena_bytes) {
             if (!b->quick_global || !t->waited ||
                 !note_global(&simt_meta[place / 4], at, bytes, kind & SIMT_WRITE))
@@ -323,6 +323,7 @@ quick_access(struct simt_thread *t, uintptr_t at, size_t bytes, unsigned kind, u
                                   b->launch->first_serial))
                 return false;
             if (kind & SIMT_WRITE) t->wrote = b->clock;
+            if (b->profiled) simt_trace_add(t, SIMT_GLOBAL, kind, at, bytes, pc);
         } else {
             return false;
         }

@@ -277,7 +277,8 @@ void simt_block_begin(struct simt_block *b)
 {
     b->alive = b->thread_count;
     b->idle_yields = 0;
-    b->quick_shared = simt_options.check && !simt_options.profile;
+    b->profiled = simt_options.profile;
+    b->quick_shared = simt_options.check;
     b->quick_global = b->quick_shared && !simt_options.yield && !simt_options.weak &&
                       b->launch->workers == 1;
     b->clock = 1;

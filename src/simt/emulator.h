@@ -247,8 +247,8 @@ struct simt_block {
     uint64_t number; /* in the grid */
     uint32_t serial; /* unique among all blocks ever started, ascending; not 0 */
     uint32_t oldest; /* the minimum serial of its cluster */
-    /* Accesses need nothing but the checks of access.c and race.c, and no other worker runs. */
-    bool quick_shared, quick_global;
+    /* Plain accesses need no more than quick_access() in access.c does; profiled: and are counted. */
+    bool quick_shared, quick_global, profiled;
     struct simt_thread *threads;
     struct simt_warp warps[SIMT_MOST_WARPS];
     uint32_t thread_count, warp_count;
