@@ -210,8 +210,8 @@ void simt_shared_written(struct simt_thread *t, const void *at, size_t bytes)
 }
 
 /* Shared memory of another block of the cluster, at an address that simt_cluster_map() returned. */
-static bool __attribute__((noinline)) cluster_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
-                           uintptr_t pc)
+static bool __attribute__((noinline))
+cluster_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc)
 {
     const struct simt_cluster *c = t->block->cluster;
     for (uint32_t i = 0; c && i < c->count; i++) {
@@ -334,8 +334,8 @@ quick_access(struct simt_thread *t, uintptr_t at, size_t bytes, unsigned kind, u
     return true;
 }
 
-static inline __attribute__((always_inline)) void plain(const void *at, size_t bytes,
-                                                        unsigned kind, uintptr_t pc)
+static inline __attribute__((always_inline)) void plain(const void *at, size_t bytes, unsigned kind,
+                                                        uintptr_t pc)
 {
     struct simt_thread *t = simt_self;
     if (t && !quick_access(t, (uintptr_t)at, bytes, kind, pc)) simt_access(t, at, bytes, kind, pc);

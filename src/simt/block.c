@@ -279,8 +279,8 @@ void simt_block_begin(struct simt_block *b)
     b->idle_yields = 0;
     b->profiled = simt_options.profile;
     b->quick_shared = simt_options.check;
-    b->quick_global = b->quick_shared && !simt_options.yield && !simt_options.weak &&
-                      b->launch->workers == 1;
+    b->quick_global =
+        b->quick_shared && !simt_options.yield && !simt_options.weak && b->launch->workers == 1;
     b->clock = 1;
     b->ended_checked = 0;
     b->fences = 0;

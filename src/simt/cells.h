@@ -16,7 +16,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the words of a cell have this order");
 
-#define SIMT_IN_KIND(kind) ((uint64_t)(kind) << 56)
+#define SIMT_IN_KIND(kind)   ((uint64_t)(kind) << 56)
 #define SIMT_IN_BYTES(bytes) ((uint64_t)(bytes) << 48)
 
 enum { SIMT_SEVERAL = SIMT_WARP_READ | SIMT_BLOCK_READ | SIMT_GRID_READ };
@@ -45,10 +45,9 @@ static inline struct simt_words simt_words_now(const struct simt_thread *t, unsi
                                                uintptr_t pc)
 {
     const struct simt_block *b = t->block;
-    return (struct simt_words){
-        b->serial | (uint64_t)t->number << 32 | SIMT_IN_KIND(kind & (SIMT_WRITE | SIMT_STRONG)),
-        b->clock | (uint64_t)(uint32_t)(pc - b->module->begin) << 32
-    };
+    return (struct simt_words){ b->serial | (uint64_t)t->number << 32 |
+                                    SIMT_IN_KIND(kind & (SIMT_WRITE | SIMT_STRONG)),
+                                b->clock | (uint64_t)(uint32_t)(pc - b->module->begin) << 32 };
 }
 
 static inline bool simt_same_thread(struct simt_words a, struct simt_words b)
@@ -72,8 +71,8 @@ static inline bool simt_plainly_ordered(struct simt_words was, struct simt_words
            (simt_same_thread(was, mine) && !(was.who & SIMT_IN_KIND(SIMT_SEVERAL)));
 }
 
-/* simt_race_ordered() with a record of the last answer, which remains true: many cells have the same
- * words, such as those of a bulk copy. */
+/* simt_race_ordered() with a record of the last answer, which remains true: many cells have the
+ * same words, such as those of a bulk copy. */
 static inline bool simt_ordered(const struct simt_cell *c, struct simt_thread *t)
 {
     const struct simt_words w = simt_cell_words(c);
@@ -131,9 +130,8 @@ static inline void simt_note_write(struct simt_cell *w, struct simt_words mine)
 
 /* If the last accesses to all of the cells that could conflict are ordered before this one, records
  * it and returns true. bytes: 1, 2, or whole cells. */
-static inline bool simt_race_passes(struct simt_thread *t, struct simt_cells *cells,
-                                    uintptr_t at, size_t bytes, unsigned kind, uintptr_t pc,
-                                    uint32_t oldest)
+static inline bool simt_race_passes(struct simt_thread *t, struct simt_cells *cells, uintptr_t at,
+                                    size_t bytes, unsigned kind, uintptr_t pc, uint32_t oldest)
 {
     const simt_time met = t->block->met;
     struct simt_words mine = simt_words_now(t, kind, pc);

@@ -186,7 +186,7 @@ struct simt_thread { /* frequently used fields first */
     struct simt_vector_clock_entry released; /* released by its flags: all before its last fence */
     const void *flag;      /* the last flag that it read, as an atomic or volatile */
     uint32_t flag_version; /* of the flag's releases at that time */
-    uint64_t known[2]; /* the words (cells.h) of an access that is ordered before its actions */
+    uint64_t known[2];     /* the words (cells.h) of an access that is ordered before its actions */
     /* The next thread that uses this slot keeps the memory of what follows. */
     struct simt_vector_clock acquired, unacquired; /* unacquired: read from flags, no fence since */
     struct { /* a write over another thread's write: harmless if the value is the same */
@@ -247,7 +247,7 @@ struct simt_block {
     uint64_t number; /* in the grid */
     uint32_t serial; /* unique among all blocks ever started, ascending; not 0 */
     uint32_t oldest; /* the minimum serial of its cluster */
-    /* Plain accesses need no more than quick_access() in access.c does; profiled: and are counted. */
+    /* quick_access() in access.c does all that plain accesses need; profiled: they are counted. */
     bool quick_shared, quick_global, profiled;
     struct simt_thread *threads;
     struct simt_warp warps[SIMT_MOST_WARPS];

@@ -104,8 +104,7 @@ static void note_overwrite(struct simt_thread *t, const struct simt_cell *other,
 static bool conflicts(const struct simt_cell *c, struct simt_words mine, struct simt_thread *t)
 {
     const uint64_t who = simt_cell_words(c).who & mine.who;
-    return who & SIMT_IN_BYTES(0xff) && !(who & SIMT_IN_KIND(SIMT_STRONG)) &&
-           !simt_ordered(c, t);
+    return who & SIMT_IN_BYTES(0xff) && !(who & SIMT_IN_KIND(SIMT_STRONG)) && !simt_ordered(c, t);
 }
 
 static void __attribute__((cold, noinline))

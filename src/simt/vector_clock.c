@@ -89,8 +89,7 @@ static bool contains(const struct simt_vector_clock *k, const struct simt_vector
 void simt_vector_clock_merge(struct simt_vector_clock *k, const struct simt_vector_clock *from)
 {
     k->all |= from->all;
-    if (k == from || from->count == 0 || contains(k, from) ||
-        !make_room(k, k->count + from->count))
+    if (k == from || from->count == 0 || contains(k, from) || !make_room(k, k->count + from->count))
         return;
     uint32_t i = k->count, j = from->count, to = i + j;
     while (i || j) {
