@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "simt/cells.h"
 #include "simt/emulator.h"
 
 #include <inttypes.h>
@@ -29,7 +30,7 @@ out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind
 }
 
 /* Describes the address relative to the nearest allocation. */
-static void __attribute__((noreturn))
+static void __attribute__((noreturn, noinline))
 global_out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
                      uintptr_t pc)
 {
@@ -87,7 +88,7 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
 {
     size_t offset = (uintptr_t)at - simt_arena, first = offset % 4;
     bool whole = true;
-    if (t->block->launch->early && !t->waited)
+    if (!t->waited)
         simt_found(SIMT_RACE, t->block->launch, t, pc,
                    "%s %zu bytes of global memory in a launch that may begin early, before it has "
                    "waited for the launches before it",
@@ -161,19 +162,28 @@ static inline bool note_written(uint8_t *written, size_t bytes, bool writes)
     return was == ones && also == ones;
 }
 
+static inline bool within_dynamic(const struct simt_thread *t, size_t offset, size_t bytes)
+{
+    size_t dynamic = offset - t->block->module->dynamic;
+    return dynamic >= SIMT_MOST_SHARED_BYTES || dynamic + bytes <= t->block->launch->shared_bytes;
+}
+
+static void __attribute__((noreturn, noinline))
+shared_out_of_bounds(struct simt_thread *t, const void *at, size_t offset, size_t bytes,
+                     unsigned kind, uintptr_t pc)
+{
+    char what[120];
+    if (simt_options.profile) simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);
+    snprintf(what, sizeof what, "which is byte %zu of %u bytes of dynamic shared memory",
+             offset - t->block->module->dynamic, t->block->launch->shared_bytes);
+    out_of_bounds(t, at, bytes, kind, pc, what);
+}
+
 /* offset: in the shared memory of `owner`, with the layout of struct simt_block. */
 static void shared_access(struct simt_thread *t, struct simt_block *owner, size_t offset,
                           const void *at, size_t bytes, unsigned kind, uintptr_t pc)
 {
-    const uint32_t launch_bytes = t->block->launch->shared_bytes;
-    size_t dynamic = offset - t->block->module->dynamic;
-    if (dynamic < SIMT_MOST_SHARED_BYTES && dynamic + bytes > launch_bytes) {
-        char what[120];
-        if (simt_options.profile) simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);
-        snprintf(what, sizeof what, "which is byte %zu of %u bytes of dynamic shared memory",
-                 dynamic, launch_bytes);
-        out_of_bounds(t, at, bytes, kind, pc, what);
-    }
+    if (!within_dynamic(t, offset, bytes)) shared_out_of_bounds(t, at, offset, bytes, kind, pc);
     bool whole = note_written(owner->written + offset, bytes, kind & SIMT_WRITE);
     if (simt_options.check) {
         if (!whole && (!(kind & SIMT_WRITE) || kind & SIMT_CHANGE)) uninitialised(t, at, bytes, pc);
@@ -200,8 +210,8 @@ void simt_shared_written(struct simt_thread *t, const void *at, size_t bytes)
 }
 
 /* Shared memory of another block of the cluster, at an address that simt_cluster_map() returned. */
-static bool cluster_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
-                           uintptr_t pc)
+static bool __attribute__((noinline))
+cluster_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc)
 {
     const struct simt_cluster *c = t->block->cluster;
     for (uint32_t i = 0; c && i < c->count; i++) {
@@ -226,6 +236,21 @@ static bool is_parameter(const struct simt_launch *l, uintptr_t at)
     return false;
 }
 
+/* Memory that is neither in the arena nor the block's own. */
+static void __attribute__((noinline))
+other_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc)
+{
+    const uintptr_t address = (uintptr_t)at;
+    enum simt_memory_kind where;
+    void *base;
+    size_t length;
+    if (is_parameter(t->block->launch, address) || cluster_access(t, at, bytes, kind, pc)) return;
+    if (!simt_memory_find(at, &base, &length, &where))
+        out_of_bounds(t, at, bytes, kind, pc,
+                      address < NULL_PAGE ? "relative to a null pointer"
+                                          : "which is not memory of the device");
+}
+
 void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc)
 {
     struct simt_block *block = t->block;
@@ -235,10 +260,7 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
     if (t->overwrites) simt_overwrite_settle(t);
     t->pc = pc;
     if (!(kind & SIMT_STRONG)) t->polled = NULL;
-    if (kind & SIMT_WRITE) {
-        block->idle_yields = 0;
-        block->worker->events++;
-    }
+    if (kind & SIMT_WRITE) simt_event(block);
     if (address - (uintptr_t)t->fiber.stack < t->fiber.bytes) return; /* a local variable */
     bool aligned = bytes & (bytes - 1) || address % bytes == 0;
     if (address - simt_arena < simt_arena_bytes) {
@@ -250,15 +272,73 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
         shared_access(t, block, address - (uintptr_t)shared, at, bytes, kind, pc);
     } else if (address - module->begin < module->end - module->begin) {
         return; /* a constant or a __device__ variable */
-    } else if (!is_parameter(block->launch, address) && !cluster_access(t, at, bytes, kind, pc)) {
-        enum simt_memory_kind where;
-        void *base;
-        size_t length;
-        if (!simt_memory_find(at, &base, &length, &where))
-            out_of_bounds(t, at, bytes, kind, pc,
-                          address < NULL_PAGE ? "relative to a null pointer"
-                                              : "which is not memory of the device");
+    } else {
+        other_access(t, at, bytes, kind, pc);
     }
+}
+
+/* ---- The most frequent accesses ---- */
+
+/* Whether memory with these bytes of state, one per cell, is initialised, or is written now. */
+static inline bool note_global(uint8_t *meta, uintptr_t at, size_t bytes, bool writes)
+{
+    uint32_t was = 0, all = 0xffffffff;
+    if (bytes < 4) {
+        const unsigned bits = ((1u << bytes) - 1) << at % 4, live = *meta & bits;
+        if (live != bits || (!writes && (*meta >> 4 & bits) != bits)) return false;
+        if (writes) *meta |= (uint8_t)(bits << 4);
+        return true;
+    }
+    memcpy(&was, meta, bytes / 4);
+    all >>= 32 - 8 * (bytes / 4);
+    if (was == all) return true;
+    if (!writes || (was & (all & 0x0f0f0f0f)) != (all & 0x0f0f0f0f)) return false;
+    memcpy(meta, &all, bytes / 4);
+    return true;
+}
+
+/* Does what simt_access() does, for an aligned plain access that needs no report. Returns false for
+ * others, and has then done nothing that simt_access() does not do again. */
+static inline __attribute__((always_inline)) bool
+quick_access(struct simt_thread *t, uintptr_t at, size_t bytes, unsigned kind, uintptr_t pc)
+{
+    struct simt_block *b = t->block;
+    if (t->overwrites) return false;
+    if (at - (uintptr_t)t->fiber.stack >= t->fiber.bytes) {
+        const size_t offset = at - (uintptr_t)b->worker->shared, place = at - simt_arena;
+        if (at % bytes) return false;
+        if (offset < b->module->shared_bytes) {
+            if (!b->quick_shared || !within_dynamic(t, offset, bytes)) return false;
+            if (!note_written(b->written + offset, bytes, kind & SIMT_WRITE) &&
+                !(kind & SIMT_WRITE))
+                return false;
+            if (!simt_race_passes(t, &b->cells[offset / 4], at, bytes, kind, pc, b->oldest))
+                return false;
+            if (b->profiled) simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);
+        } else if (place < simt_arena_bytes) {
+            if (!b->quick_global || !t->waited ||
+                !note_global(&simt_meta[place / 4], at, bytes, kind & SIMT_WRITE))
+                return false;
+            if (!simt_race_passes(t, &simt_cells[place / 4], at, bytes, kind, pc,
+                                  b->launch->first_serial))
+                return false;
+            if (kind & SIMT_WRITE) t->wrote = b->clock;
+            if (b->profiled) simt_trace_add(t, SIMT_GLOBAL, kind, at, bytes, pc);
+        } else {
+            return false;
+        }
+    }
+    t->pc = pc;
+    t->polled = NULL;
+    if (kind & SIMT_WRITE) simt_event(b);
+    return true;
+}
+
+static inline __attribute__((always_inline)) void plain(const void *at, size_t bytes, unsigned kind,
+                                                        uintptr_t pc)
+{
+    struct simt_thread *t = simt_self;
+    if (t && !quick_access(t, (uintptr_t)at, bytes, kind, pc)) simt_access(t, at, bytes, kind, pc);
 }
 
 /* A thread that reads the same flag again, or retries the same atomic, is waiting for other
@@ -314,11 +394,6 @@ static void poll(struct simt_thread *t, const void *at, uintptr_t pc)
     {                                                                                              \
         flag_write(at, bytes, CALLER);                                                             \
     }
-
-static void plain(const void *at, size_t bytes, unsigned kind, uintptr_t pc)
-{
-    if (simt_self) simt_access(simt_self, at, bytes, kind, pc);
-}
 
 void simt_flag_read(const void *at, size_t bytes, bool acquires, uintptr_t pc)
 {

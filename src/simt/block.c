@@ -254,18 +254,15 @@ static void begin_warps(struct simt_block *b)
 static void begin_threads(struct simt_block *b)
 {
     const uint32_t *size = b->launch->block;
+    const size_t cleared = offsetof(struct simt_thread, block);
     for (uint32_t i = 0; i < b->thread_count; i++) {
-        struct simt_thread *t = &b->threads[i], was = *t;
-        memset(t, 0, sizeof *t);
-        t->fiber = was.fiber;
-        t->acquired =
-            (struct simt_vector_clock){ was.acquired.known, 0, was.acquired.capacity, false };
-        t->unacquired =
-            (struct simt_vector_clock){ was.unacquired.known, 0, was.unacquired.capacity, false };
-        t->trace = was.trace;
-        t->copies.of = was.copies.of;
-        t->copies.capacity = was.copies.capacity;
+        struct simt_thread *t = &b->threads[i];
+        memset((char *)t + cleared, 0, offsetof(struct simt_thread, acquired) - cleared);
+        simt_vector_clock_clear(&t->acquired);
+        simt_vector_clock_clear(&t->unacquired);
+        t->copies.count = t->copies.groups = 0;
         t->block = b;
+        t->waited = !b->launch->early;
         t->warp = &b->warps[i / SIMT_LANES];
         t->number = i;
         t->lane = i % SIMT_LANES;
@@ -280,6 +277,10 @@ void simt_block_begin(struct simt_block *b)
 {
     b->alive = b->thread_count;
     b->idle_yields = 0;
+    b->profiled = simt_options.profile;
+    b->quick_shared = simt_options.check;
+    b->quick_global =
+        b->quick_shared && !simt_options.yield && !simt_options.weak && b->launch->workers == 1;
     b->clock = 1;
     b->ended_checked = 0;
     b->fences = 0;

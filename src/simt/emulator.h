@@ -171,7 +171,7 @@ struct simt_thread { /* frequently used fields first */
     const void *polled; /* the address of its last atomic or volatile access */
     const void *looked; /* ... by its last atomic or volatile read of global memory */
     bool overwrites;    /* see overwrite */
-    bool waited;        /* for earlier launches */
+    bool waited;        /* for earlier launches, or need not */
     uintptr_t pc;       /* in the kernel, where it waits or last accessed memory */
     /* the collective operation in which it waits, or its last one, and the result */
     uint64_t value, result;
@@ -186,6 +186,8 @@ struct simt_thread { /* frequently used fields first */
     struct simt_vector_clock_entry released; /* released by its flags: all before its last fence */
     const void *flag;      /* the last flag that it read, as an atomic or volatile */
     uint32_t flag_version; /* of the flag's releases at that time */
+    uint64_t known[2];     /* the words (cells.h) of an access that is ordered before its actions */
+    /* The next thread that uses this slot keeps the memory of what follows. */
     struct simt_vector_clock acquired, unacquired; /* unacquired: read from flags, no fence since */
     struct { /* a write over another thread's write: harmless if the value is the same */
         const void *at;
@@ -245,6 +247,8 @@ struct simt_block {
     uint64_t number; /* in the grid */
     uint32_t serial; /* unique among all blocks ever started, ascending; not 0 */
     uint32_t oldest; /* the minimum serial of its cluster */
+    /* quick_access() in access.c does all that plain accesses need; profiled: they are counted. */
+    bool quick_shared, quick_global, profiled;
     struct simt_thread *threads;
     struct simt_warp warps[SIMT_MOST_WARPS];
     uint32_t thread_count, warp_count;
@@ -335,7 +339,11 @@ void simt_look_again(struct simt_thread *thread, const void *at, uintptr_t pc);
 /* Another resident block runs; called before a global store or atomic with the option yield. */
 void simt_let_others_see(struct simt_thread *thread, bool strong, uintptr_t pc);
 /* Records an action in the block other than yielding. */
-void simt_event(struct simt_block *block);
+static inline void simt_event(struct simt_block *block)
+{
+    block->idle_yields = 0;
+    block->worker->events++;
+}
 /* The thread has ended: first other threads stop waiting for it, then it is suspended forever. */
 void simt_stop(struct simt_thread *thread);
 void simt_leave_for_good(struct simt_thread *thread) __attribute__((noreturn));

@@ -19,6 +19,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "simt/cells.h"
 #include "simt/emulator.h"
 
 #include <pthread.h>
@@ -28,6 +29,12 @@
 enum { MESSAGES = 1 << 14 };
 
 /* ---- Order ---- */
+
+static inline bool covers(const struct simt_vector_clock *k, const struct simt_cell *c,
+                          uint32_t reader)
+{
+    return k->all || (k->count && simt_vector_clock_covers(k, c, reader));
+}
 
 bool simt_race_ordered(const struct simt_cell *c, const struct simt_thread *t)
 {
@@ -44,9 +51,8 @@ bool simt_race_ordered(const struct simt_cell *c, const struct simt_thread *t)
                 return true;
         }
     }
-    return simt_vector_clock_covers(&t->acquired, c, b->serial) ||
-           simt_vector_clock_covers(&w->acquired, c, b->serial) ||
-           simt_vector_clock_covers(&b->acquired, c, b->serial);
+    return covers(&t->acquired, c, b->serial) || covers(&w->acquired, c, b->serial) ||
+           covers(&b->acquired, c, b->serial);
 }
 
 /* ---- Reports ---- */
@@ -95,126 +101,54 @@ static void note_overwrite(struct simt_thread *t, const struct simt_cell *other,
 
 /* ---- One access ---- */
 
-enum { SEVERAL = SIMT_WARP_READ | SIMT_BLOCK_READ | SIMT_GRID_READ };
-
-/* The most frequent cases: no earlier access, one before a barrier, or one by the same thread. */
-static inline bool plainly_ordered(const struct simt_cell *c, const struct simt_cell *mine,
-                                   uint32_t oldest, simt_time met)
+static bool conflicts(const struct simt_cell *c, struct simt_words mine, struct simt_thread *t)
 {
-    if (c->serial < oldest) return true;
-    if (c->serial != mine->serial) return false;
-    return c->time < met || (c->thread == mine->thread && !(c->kind & SEVERAL));
+    const uint64_t who = simt_cell_words(c).who & mine.who;
+    return who & SIMT_IN_BYTES(0xff) && !(who & SIMT_IN_KIND(SIMT_STRONG)) && !simt_ordered(c, t);
 }
 
-static void note_write(struct simt_cell *w, const struct simt_cell *mine)
+static void __attribute__((cold, noinline))
+found(struct simt_thread *t, const struct simt_cell *other, bool other_write, const void *at,
+      size_t bytes, unsigned kind, uintptr_t pc)
 {
-    uint8_t bytes = mine->bytes;
-    if (w->serial == mine->serial && w->thread == mine->thread && w->time == mine->time &&
-        w->kind == mine->kind)
-        bytes |= w->bytes;
-    *w = *mine;
-    w->bytes = bytes;
-}
-
-static bool conflicts(const struct simt_cell *c, const struct simt_cell *mine,
-                      const struct simt_thread *t)
-{
-    return c->bytes & mine->bytes && !(c->kind & mine->kind & SIMT_STRONG) &&
-           !simt_race_ordered(c, t);
-}
-
-/* The last read stands for earlier reads that are ordered before it. Otherwise it becomes one of
- * several readers, for the bytes that all of them read: races with other bytes of earlier reads are
- * not reported. */
-static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_t oldest,
-                      const struct simt_thread *t)
-{
-    struct simt_cell was = *r;
-    *r = *mine;
-    if (was.serial < oldest || (was.serial == mine->serial && was.time < t->block->met)) return;
-    if (was.serial == mine->serial && was.thread == mine->thread && !(was.kind & SEVERAL)) {
-        if (was.time == mine->time && was.kind == mine->kind) r->bytes |= was.bytes;
-        return;
-    }
-    if (!(was.bytes & mine->bytes)) return;
-    if (!(was.kind & SIMT_GRID_READ) && simt_race_ordered(&was, t)) return;
-    if ((was.kind ^ mine->kind) &
-        SIMT_STRONG) { /* a plain read is more informative: it races with all writes */
-        if (mine->kind & SIMT_STRONG) *r = was;
-        return;
-    }
-    r->bytes &= was.bytes;
-    r->kind |= was.kind & SEVERAL;
-    if (was.serial != mine->serial)
-        r->kind |= SIMT_GRID_READ;
-    else if (was.thread / SIMT_LANES != mine->thread / SIMT_LANES)
-        r->kind |= SIMT_BLOCK_READ;
-    else if (was.thread != mine->thread)
-        r->kind |= SIMT_WARP_READ;
-}
-
-static void __attribute__((noinline))
-check_cells(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t done,
-            size_t bytes, unsigned kind, struct simt_cell mine, uintptr_t pc, uint32_t oldest)
-{
-    const simt_time met = t->block->met;
-    const bool writes = kind & SIMT_WRITE;
-    unsigned first = done ? 0 : (unsigned)((uintptr_t)at % 4);
     struct simt_where where;
-    bool reported = false;
-    for (; done < bytes; cells++, first = 0) {
-        size_t here = 4 - first < bytes - done ? 4 - first : bytes - done;
-        mine.bytes = (uint8_t)(((1u << here) - 1) << first);
-        if (!plainly_ordered(&cells->write, &mine, oldest, met) && !reported &&
-            conflicts(&cells->write, &mine, t)) {
-            reported = true;
-            if (writes && !(kind & SIMT_CHANGE) && !(cells->write.kind & SIMT_STRONG)) {
-                note_overwrite(t, &cells->write, at, bytes, pc);
-            } else {
-                simt_locate(t, at, &where);
-                report(t, &cells->write, writes, true, bytes, pc, &where);
-            }
-        }
-        if (writes && !plainly_ordered(&cells->read, &mine, oldest, met) && !reported &&
-            conflicts(&cells->read, &mine, t)) {
-            reported = true;
-            simt_locate(t, at, &where);
-            report(t, &cells->read, true, false, bytes, pc, &where);
-        }
-        if (writes)
-            note_write(&cells->write, &mine);
-        else
-            note_read(&cells->read, &mine, oldest, t);
-        done += here;
+    if (other_write && (kind & (SIMT_WRITE | SIMT_CHANGE)) == SIMT_WRITE &&
+        !(other->kind & SIMT_STRONG)) {
+        note_overwrite(t, other, at, bytes, pc);
+    } else {
+        simt_locate(t, at, &where);
+        report(t, other, kind & SIMT_WRITE, other_write, bytes, pc, &where);
     }
 }
 
-/* Fast path: most accesses are to whole cells whose last accesses are ordered before in a simple
- * way. The cell of the same kind is then replaced, without merging. */
 void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
                      unsigned kind, uintptr_t pc, uint32_t oldest)
 {
-    const struct simt_block *b = t->block;
-    const simt_time met = b->met;
-    struct simt_cell mine = { .serial = b->serial,
-                              .thread = (uint16_t)t->number,
-                              .bytes = 0xf,
-                              .kind = (uint8_t)(kind & (SIMT_WRITE | SIMT_STRONG)),
-                              .time = b->clock,
-                              .pc = (uint32_t)(pc - b->module->begin) };
-    size_t done = 0;
-    if (((uintptr_t)at | bytes) % 4 == 0) {
-        for (; done < bytes && plainly_ordered(&cells->write, &mine, oldest, met) &&
-               plainly_ordered(&cells->read, &mine, oldest, met);
-             done += 4, cells++) {
-            if (kind & SIMT_WRITE)
-                cells->write = mine;
-            else
-                cells->read = mine;
+    const simt_time met = t->block->met;
+    const struct simt_words now = simt_words_now(t, kind, pc);
+    const bool writes = kind & SIMT_WRITE;
+    size_t first = (uintptr_t)at % 4;
+    bool reported = false;
+    for (size_t done = 0; done < bytes; cells++, first = 0) {
+        size_t here = 4 - first < bytes - done ? 4 - first : bytes - done;
+        struct simt_words mine = now;
+        mine.who |= SIMT_IN_BYTES(((1u << here) - 1) << first);
+        if (!simt_plainly_ordered(simt_cell_words(&cells->write), mine, oldest, met) && !reported &&
+            conflicts(&cells->write, mine, t)) {
+            reported = true;
+            found(t, &cells->write, true, at, bytes, kind, pc);
         }
-        if (done == bytes) return;
+        if (writes && !simt_plainly_ordered(simt_cell_words(&cells->read), mine, oldest, met) &&
+            !reported && conflicts(&cells->read, mine, t)) {
+            reported = true;
+            found(t, &cells->read, false, at, bytes, kind, pc);
+        }
+        if (writes)
+            simt_note_write(&cells->write, mine);
+        else
+            simt_note_read(&cells->read, mine, oldest, t);
+        done += here;
     }
-    check_cells(t, cells, at, done, bytes, kind, mine, pc, oldest);
 }
 
 /* ---- Fences (release and acquire), and flags ---- */

@@ -91,12 +91,6 @@ static void leave(struct simt_thread *t, bool stay)
     if (next != t) simt_fiber_switch(&t->fiber, &next->fiber, t->waits == SIMT_ENDED);
 }
 
-void simt_event(struct simt_block *b)
-{
-    b->idle_yields = 0;
-    b->worker->events++;
-}
-
 void simt_wait(struct simt_thread *t, enum simt_wait why, uintptr_t pc)
 {
     t->waits = why;

@@ -71,11 +71,26 @@ void simt_vector_clock_add(struct simt_vector_clock *k, const struct simt_vector
     }
 }
 
+static bool contains(const struct simt_vector_clock *k, const struct simt_vector_clock *from)
+{
+    uint32_t i = 0;
+    for (uint32_t j = 0; j < from->count; j++, i++) {
+        const struct simt_vector_clock_entry *e = &from->known[j];
+        while (i < k->count && key_of(&k->known[i]) < key_of(e)) i++;
+        if (i == k->count || key_of(&k->known[i]) != key_of(e) || k->known[i].own < e->own ||
+            k->known[i].near < e->near || k->known[i].warp < e->warp ||
+            k->known[i].block < e->block)
+            return false;
+    }
+    return true;
+}
+
 /* Merges from the end, in the room after the existing entries. */
 void simt_vector_clock_merge(struct simt_vector_clock *k, const struct simt_vector_clock *from)
 {
     k->all |= from->all;
-    if (k == from || from->count == 0 || !make_room(k, k->count + from->count)) return;
+    if (k == from || from->count == 0 || contains(k, from) || !make_room(k, k->count + from->count))
+        return;
     uint32_t i = k->count, j = from->count, to = i + j;
     while (i || j) {
         uint64_t mine = i ? key_of(&k->known[i - 1]) : 0;

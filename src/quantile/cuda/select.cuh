@@ -85,6 +85,7 @@ static __device__ inline ukey bits_at(const struct quantile_args &a, const struc
 
 /* ---- The sample ---- */
 
+#if KEY_BITS > 8
 extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
     quantile_sample(const __grid_constant__ struct quantile_args a)
 {
@@ -92,6 +93,7 @@ extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS)
     for (uint64_t i = grid_first(); i < a.sample_n; i += grid_step())
         ((ukey *)a.sample)[i] = key_at(a, sample_position(a.n, a.sample_n, i));
 }
+#endif
 
 /* ---- Targets ---- */
 
@@ -461,6 +463,7 @@ template <bool ONE> static __device__ inline void filter_block(const struct quan
     if (last) resolve(a);
 }
 
+#if KEY_BITS > 8 /* keys of 8 bits have no sample */
 extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS, 2)
     quantile_filter(const __grid_constant__ struct quantile_args a)
 {
@@ -474,5 +477,6 @@ extern "C" __global__ void __launch_bounds__(QUANTILE_THREADS, 2)
     wait_for_earlier();
     filter_block<true>(a);
 }
+#endif
 
 #endif
