@@ -27,8 +27,8 @@ enum {
  * of keys of 32 and 64 bits without values have more of them; so do merges of runs of 32 bits. */
 #define MERGE_ITEMS(key_bytes)       ((key_bytes) == 8 ? 11 : 17)
 #define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
-#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 19)
-#define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 5)
+#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 23)
+#define MERGE_KEYS_BLOCKS(key_bytes) 4
 /* The tiles of merge_runs_keys and merge_runs_pairs. */
 #define MERGE_RUNS_TILE(key_bytes, value_bytes)                                                    \
     ((key_bytes) == 4 && !(value_bytes) ? MERGE_THREADS * MERGE_KEYS_ITEMS(key_bytes)              \
