@@ -149,9 +149,11 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
     const bool runs = ALONG && a.tiles > 1 && finds_lengths(a);
     union vector v[LOADS];
     uint32_t bits[LOADS], start[LOADS], total, ends = 0;
+    struct flag_rows rows;
     load_tile(a, t, v);
+    if (FLAGS) load_flags(a, t, rows);
     if (FLAGS)
-        find_flags(a, t, bits);
+        find_flags(a, t, rows, bits);
     else
         find_bits(a, t, v, load_edge(a, t), bits);
     uint32_t own = warp_ranks<LOADS, VECTOR>(bits, start);
@@ -373,13 +375,15 @@ static __device__ inline void partition_tile(const struct select_args &a, struct
     const uint32_t warp = threadIdx.x / 32;
     union vector v[LOADS];
     uint32_t bits[WAYS - 1][LOADS], start[WAYS - 1][LOADS], own[WAYS];
+    struct flag_rows rows;
     if (!FLAGS || !counting) load_tile(a, t, v);
+    if (FLAGS) load_flags(a, t, rows);
     if (WAYS == 2 && a.group) {
         uint64_t part = sum_before(a.words + SELECT_WORDS_FIRST, a.tiles, a.group, tile);
         if (lane_id() == 0) s.parts[warp] = part;
         if (threadIdx.x == 0) s.before = a.words[SELECT_WORDS_FIRST - 1];
     }
-    find_first<FLAGS>(a, t, v, bits[0]);
+    find_first<FLAGS>(a, t, v, rows, bits[0]);
     if (WAYS == 3) find_second(a, t, v, bits[0], bits[WAYS - 2]);
 #pragma unroll
     for (int w = 0; w < WAYS - 1; w++) {
