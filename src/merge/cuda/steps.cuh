@@ -23,7 +23,8 @@ static __device__ inline void merge_steps(const ukey *keys, uint32_t a, uint32_t
     put(0, min(x, y));
 #pragma unroll
     for (int k = 1; k < ITEMS; k++) {
-        const ukey next = *(const ukey *)((const char *)keys + u + (k - 1) * KEY_BYTES);
+        const uint32_t at = u + (k - 1) * KEY_BYTES; /* u may be below 0 */
+        const ukey next = *(const ukey *)((const char *)keys + at);
         put(k, min(next, other));
         if (next > other) u = (sum - k * KEY_BYTES) - u;
         other = max(next, other);
