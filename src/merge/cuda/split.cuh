@@ -27,7 +27,7 @@ enum {
     SPLIT_LANES = 4,  /* of the searches whose interval is the whole arrays */
     SPLIT_NEAR = 255, /* of a boundary from its expected place, usually at most */
     SPLIT_LANES_MORE = 8,
-    SPLIT_FIRST = 1024 /* elements: the least distance from the line of the first step */
+    SPLIT_FIRST = 1024 /* elements: the smallest distance from the line of the first step */
 };
 
 /* The number of elements before a tile. */
