@@ -363,7 +363,7 @@ static bool along_to_bulk(const struct echi_select *s)
 }
 
 /* Elements of a tile; 0: this strategy cannot be used. Tiles are as large as possible, but so that
- * all blocks take equally many, and at least three. */
+ * all blocks take equally many, and at least three if they wait for each other's counts. */
 static uint32_t bulk_tile(const struct build *b)
 {
     const struct echi_select *s = b->s;
@@ -375,9 +375,10 @@ static uint32_t bulk_tile(const struct build *b)
     const uint64_t part_n = SELECT_PART_BYTES / s->element_bytes;
     const uint64_t share = ((s->n + skew + part_n - 1) / part_n + blocks - 1) / blocks;
     const uint32_t most = most_workers(&b->gpu, s);
+    const bool counted = s->what == ECHI_PARTITION && is_by_flags(s);
     uint64_t turns = (share + most - 1) / most;
     if (share < SELECT_BULK_TILES * SELECT_WORKERS_MIN) return 0;
-    if (turns < SELECT_BULK_TILES) turns = SELECT_BULK_TILES;
+    if (!counted && turns < SELECT_BULK_TILES) turns = SELECT_BULK_TILES;
     if (is_by_flags(s) && !flags_to_bulk(s, skew, turns)) return 0;
     return (uint32_t)((share + turns - 1) / turns * part_n);
 }
