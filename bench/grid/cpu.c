@@ -60,6 +60,12 @@ uint64_t grid_differences(const struct grid_slot *s, const void *other, int dtyp
     return count;
 }
 
+int grid_reach(struct grid_case *c)
+{
+    (void)c;
+    return 0;
+}
+
 /* Copies from the inputs to the outputs, in pieces if the row writes fewer bytes than it reads. */
 void grid_move(struct grid_case *c)
 {

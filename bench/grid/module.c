@@ -245,7 +245,12 @@ double grid_limit(int calls)
     grid_move(&current);
     grid_mark();
     for (int i = 0; i < calls; i++) grid_move(&current);
-    return grid_since_mark() / calls;
+    const double moved = grid_since_mark() / calls;
+    if (!grid_reach(&current)) return moved;
+    grid_mark();
+    for (int i = 0; i < calls; i++) grid_reach(&current);
+    const double reached = grid_since_mark() / calls;
+    return reached > moved ? reached : moved;
 }
 
 static int equal(int number, const void *other, int dtype, size_t stride, uint64_t n)

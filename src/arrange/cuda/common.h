@@ -31,6 +31,7 @@ enum {
 /* Words that a thread of arrange_move moves at a time (elements of one word), and words of a tile
  * of arrange_transpose. */
 #define ARRANGE_MOVE_WORDS(word_bytes) ((word_bytes) == 16 ? 4 : 8)
+#define ARRANGE_GATHER_WORDS           2 /* ... of arrange_gather */
 #define ARRANGE_TILE_WORDS(word_bytes)                                                             \
     ((word_bytes) == 16 ? 4 : (word_bytes) == 8 ? 8 : 16) /* per thread */
 

@@ -18,6 +18,16 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 }
 
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_gather(const __grid_constant__ struct arrange_move_args a)
+{
+    wait_for_earlier();
+    if (a.from == ARRANGE_INDEX_U32)
+        gather_words<uint32_t>(a);
+    else
+        gather_words<unsigned long long>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_move_wide(const __grid_constant__ struct arrange_move_args a)
 {
     wait_for_earlier();

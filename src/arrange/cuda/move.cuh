@@ -100,6 +100,36 @@ static __device__ inline void move_words(const struct arrange_move_args &a)
     }
 }
 
+/* ---- Gathers of elements of one word ---- */
+
+/* Few elements per thread and many threads: random places keep the L2 cache busy in any case, and
+ * with few the last threads end early.  No load of an index is conditional. */
+template <typename index>
+static __device__ inline void gather_words(const struct arrange_move_args &a)
+{
+    enum { EACH = ARRANGE_GATHER_WORDS };
+    const index *places = keep_pointer((const index *)a.index);
+    const word *in = keep_pointer((const word *)a.in);
+    word *out = (word *)a.out;
+    const uint64_t step = (uint64_t)gridDim.x * ARRANGE_THREADS * EACH;
+    uint64_t first = (uint64_t)blockIdx.x * ARRANGE_THREADS * EACH + threadIdx.x;
+    for (; first < a.n; first += step) {
+        uint64_t place[EACH];
+        word w[EACH];
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            place[k] = __ldcs(places + min(first + k * ARRANGE_THREADS, a.n - 1));
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            if (place[k] < a.limit) w[k] = in[place[k]];
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            const uint64_t i = first + k * ARRANGE_THREADS;
+            if (i < a.n && checked(a, i, place[k]) != NOWHERE) out[i] = w[k];
+        }
+    }
+}
+
 /* ---- Elements of several words ---- */
 
 static __device__ inline uint64_t find_place(const struct arrange_move_args &a, uint64_t i)

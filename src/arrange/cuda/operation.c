@@ -3,7 +3,8 @@
  * divides the work.
  *
  *     operation                              kernel
- *     gather, scatter, shuffle               arrange_move; elements of several words: _wide
+ *     gather                                 arrange_gather; elements of several words: _move_wide
+ *     scatter, shuffle                       arrange_move; elements of several words: _wide
  *     transpose                              arrange_transpose; of 4 bytes in large matrices:
  *                                            _vectors; narrow elements or words: _narrow, _quads;
  *                                            large elements: arrange_move_wide
@@ -109,6 +110,9 @@ static ech_status move(const struct target *t, struct arrange_move_args *args, s
 {
     const size_t word = echi_opaque_align(element_bytes);
     args->words = element_bytes / word;
+    if (args->words == 1 && args->from < ARRANGE_MAP && !args->scatter)
+        return launch_words(t, word, "arrange_gather",
+                            blocks_of(args->n, ARRANGE_THREADS * ARRANGE_GATHER_WORDS), 0, args);
     if (args->words == 1 && args->from <= ARRANGE_MAP)
         return launch_words(t, word, "arrange_move",
                             blocks_of(args->n, ARRANGE_THREADS * ARRANGE_MOVE_WORDS(word)), 0,

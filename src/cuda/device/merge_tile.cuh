@@ -11,6 +11,7 @@
 #define ECHI_CUDA_DEVICE_MERGE_TILE_CUH
 
 #include "cuda/device/merge_path.cuh"
+#include "cuda/device/ptx.cuh"
 
 /* Keys in shared memory: a thread that takes ITEMS may read so far after the end. */
 #define MERGE_ROOM(threads, items) ((threads) * (items) + (items) + 1)
@@ -18,6 +19,23 @@
 /* The same with codes of all ones after each part, as many as a thread may read. */
 #define MERGE_GAP(items)                  ((items) + 1)
 #define MERGE_ROOM_PADDED(threads, items) ((threads) * (items) + 2 * MERGE_GAP(items))
+
+/* Whether a float may be a NaN; all but those of 32 and 64 bits are tested as codes. */
+static __device__ inline bool merge_is_nan(const struct echi_order &o, ukey u)
+{
+#if KEY_BITS == 32 && defined(__CUDACC__)
+    const float x = __uint_as_float(u);
+    (void)o;
+    return x != x;
+#elif KEY_BITS == 64 && defined(__CUDACC__)
+    const double x = __longlong_as_double((long long)u);
+    (void)o;
+    return x != x;
+#else
+    const ukey e = order_encode(o, u);
+    return order_merge(o, e) != e;
+#endif
+}
 
 /* Loads both parts, of at most THREADS * ITEMS elements, to keys[MERGE_ROOM], and encodes the keys;
  * all loads of a thread are in flight together.  PADDED: with the codes of all ones.  Returns, in
@@ -27,36 +45,59 @@ template <int THREADS, int ITEMS, bool PADDED = false>
 static __device__ inline bool merge_load(const struct echi_order &o, const void *const (&inputs)[2],
                                          const struct merge_part &part, ukey *keys)
 {
-    const ukey *first = (const ukey *)inputs[0] + part.a, *second = (const ukey *)inputs[1];
     const int64_t shift = (int64_t)part.b - part.n_a; /* constant offsets need no arithmetic */
+    const ukey *first = keep_pointer((const ukey *)inputs[0] + part.a + threadIdx.x);
+    const ukey *second = keep_pointer((const ukey *)inputs[1] + (shift + threadIdx.x));
     const uint32_t n = part.n_a + part.n_b;
+    /* Elements from this thread's first one on: compared with constants. */
+    const int32_t here_a = (int32_t)(part.n_a - threadIdx.x), here = (int32_t)(n - threadIdx.x);
     enum { GAP = MERGE_GAP(ITEMS) };
+    const bool full = n == THREADS * ITEMS;
     bool changes = false;
     ukey x[ITEMS];
+    if (full) {
 #pragma unroll
-    for (int k = 0; k < ITEMS; k++) {
-        const uint32_t i = threadIdx.x + k * THREADS;
-        x[k] = 0;
-        if (i < n) x[k] = i < part.n_a ? __ldcs(first + i) : __ldcs(second + (shift + i));
-    }
-    if (o.float_mask) {
+        for (int k = 0; k < ITEMS; k++)
+            x[k] =
+                k * THREADS < here_a ? __ldcs(first + k * THREADS) : __ldcs(second + k * THREADS);
+    } else {
 #pragma unroll
         for (int k = 0; k < ITEMS; k++) {
-            x[k] = order_encode(o, x[k]);
-            changes |= order_merge(o, x[k]) != x[k];
+            x[k] = 0;
+            if (k * THREADS < here)
+                x[k] = k * THREADS < here_a ? __ldcs(first + k * THREADS)
+                                            : __ldcs(second + k * THREADS);
+        }
+    }
+    if (o.float_mask) {
+        const ukey sign = (ukey)o.sign, rest = (ukey)~sign, change = (ukey)(o.sign ^ o.flip);
+        const ukey shift_by = o.flip ? (ukey)o.shift : (ukey)(0 - o.shift);
+#pragma unroll
+        for (int k = 0; k < ITEMS; k++) { /* order_encode(), with fewer instructions */
+            const ukey negative = (ukey)((skey)x[k] >> (KEY_BITS - 1));
+            changes |= x[k] == sign || merge_is_nan(o, x[k]);
+            x[k] = (ukey)((x[k] ^ (negative & rest)) ^ change) + shift_by;
         }
     } else {
         const ukey change = (ukey)(o.sign ^ o.flip);
 #pragma unroll
         for (int k = 0; k < ITEMS; k++) x[k] ^= change;
     }
+    /* Bytes from keys: kept, or each address is computed with more instructions. */
+    uint32_t to_a = threadIdx.x * KEY_BYTES, to_b = to_a + (PADDED ? GAP * KEY_BYTES : 0);
+    keep_u32(to_a);
+    keep_u32(to_b);
 #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
-        const uint32_t i = threadIdx.x + k * THREADS;
-        if (!PADDED)
-            keys[i] = x[k];
-        else if (i < n)
-            keys[i < part.n_a ? i : i + GAP] = x[k];
+        const uint32_t to = (PADDED && k * THREADS >= here_a ? to_b : to_a);
+        if (full || !PADDED) *(ukey *)((char *)keys + to + k * THREADS * KEY_BYTES) = x[k];
+    }
+    if (!full && PADDED) {
+#pragma unroll
+        for (int k = 0; k < ITEMS; k++)
+            if (k * THREADS < here)
+                *(ukey *)((char *)keys + (k * THREADS >= here_a ? to_b : to_a) +
+                          k * THREADS * KEY_BYTES) = x[k];
     }
     if (PADDED && threadIdx.x < GAP)
         keys[part.n_a + threadIdx.x] = keys[n + GAP + threadIdx.x] = (ukey) ~(ukey)0;

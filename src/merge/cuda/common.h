@@ -15,9 +15,10 @@ enum {
     MERGE_RUNS_BLOCKS = 6,   /* per multiprocessor, at least: of merges of runs without values */
     MERGE_PAIRS_BLOCKS = 5,  /* ... of pairs */
     MERGE_NARROW_BLOCKS = 5, /* of merge_narrow */
-    MERGE_ALONE = 6,     /* tiles per multiprocessor, at most, whose boundaries their blocks find */
-    MERGE_WARP = 16,     /* ... whose boundaries merge_split finds with a warp each */
-    MERGE_FILL_EACH = 4, /* vectors of a thread of merge_fill */
+    MERGE_ALONE = 6, /* tiles per multiprocessor, at most, whose boundaries their blocks find */
+    MERGE_FEW =
+        1 << 15, /* tiles, at most, whose boundaries merge_split finds with eight lanes each */
+    MERGE_FILL_EACH = 4,        /* vectors of a thread of merge_fill */
     MERGE_FILL_BLOCKS = 8,      /* ... its blocks per multiprocessor, at most */
     MERGE_TABLE_LEAST = 1 << 25 /* elements from which on keys of 8 and 16 bits use a table */
 };
@@ -26,8 +27,8 @@ enum {
  * of keys of 32 and 64 bits without values have more of them; so do merges of runs of 32 bits. */
 #define MERGE_ITEMS(key_bytes)       ((key_bytes) == 8 ? 11 : 17)
 #define MERGE_TILE(key_bytes)        (MERGE_THREADS * MERGE_ITEMS(key_bytes))
-#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 19)
-#define MERGE_KEYS_BLOCKS(key_bytes) ((key_bytes) == 8 ? 4 : 5)
+#define MERGE_KEYS_ITEMS(key_bytes)  ((key_bytes) == 8 ? 15 : 23)
+#define MERGE_KEYS_BLOCKS(key_bytes) 4
 /* The tiles of merge_runs_keys and merge_runs_pairs. */
 #define MERGE_RUNS_TILE(key_bytes, value_bytes)                                                    \
     ((key_bytes) == 4 && !(value_bytes) ? MERGE_THREADS * MERGE_KEYS_ITEMS(key_bytes)              \
@@ -52,7 +53,7 @@ struct merge_args {
     uint64_t n_a, n_b, tiles;
     uint64_t words;      /* per value */
     uint32_t word_bytes; /* of a word of a value */
-    uint32_t by_warp;    /* merge_split: a warp per boundary */
+    uint32_t few;        /* merge_split: eight lanes per boundary */
     uint32_t tile;       /* elements */
     struct echi_order order;
 };

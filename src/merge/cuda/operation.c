@@ -126,8 +126,8 @@ static void table_steps(const struct merge_plan *p, const struct echi_gpu *gpu,
 static void make_steps(const struct merge_plan *p, struct echi_gpu gpu, struct merge_args *args,
                        struct echi_steps *steps)
 {
-    args->by_warp = p->tiles <= MERGE_WARP * (uint64_t)gpu.multiprocessors;
-    const uint64_t each = args->by_warp ? MERGE_THREADS / 32 : MERGE_THREADS;
+    args->few = p->tiles <= MERGE_FEW;
+    const uint64_t each = args->few ? MERGE_THREADS / 8 : MERGE_THREADS;
     steps->count = 0;
     if (p->tiles == 0) return;
     if (p->table) {

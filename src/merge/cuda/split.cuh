@@ -2,7 +2,9 @@
  * merge/cuda/split.cuh - the boundaries of tiles in a and b: how many of the elements before a tile
  * are from a.
  *
- *     few tiles    a warp per boundary, in the whole arrays
+ *     few tiles    a warp per boundary, in the whole arrays, by the blocks that merge
+ *     more         eight lanes per boundary: the first step looks near the line on which it is if
+ *                  the keys of both arrays have similar distributions
  *     many         a thread per boundary, between those of 32 tiles:
  *
  *                  a few lanes of each warp    | begin                    end |    in both arrays
@@ -22,8 +24,10 @@
 
 enum {
     SPLIT_WARPS = MERGE_THREADS / 32,
-    SPLIT_LANES = 4, /* of the searches whose interval is the whole arrays */
-    SPLIT_NEAR = 255 /* of a boundary from its expected place, usually at most */
+    SPLIT_LANES = 4,  /* of the searches whose interval is the whole arrays */
+    SPLIT_NEAR = 255, /* of a boundary from its expected place, usually at most */
+    SPLIT_LANES_MORE = 8,
+    SPLIT_FIRST = 1024 /* elements: the smallest distance from the line of the first step */
 };
 
 /* The number of elements before a tile. */
@@ -46,6 +50,48 @@ static __device__ inline bool precedes(const struct merge_args &a, uint64_t diag
     return merge_form(a.order, ((const ukey *)a.keys[0])[i]) <=
            merge_form(a.order, ((const ukey *)a.keys[1])[diagonal - 1 - i]);
 }
+
+/* ---- Eight lanes per boundary ---- */
+
+/* Where comparison k = 0 ... 7 of the first step is: the distances from the line grow. */
+static __device__ inline uint64_t split_near(uint64_t low, uint64_t high, uint64_t line, uint32_t k)
+{
+    const uint64_t far = (uint64_t)SPLIT_FIRST << 2 * (k < 4 ? 3 - k : k - 4);
+    const uint64_t at = k >= 4 ? line + far : line > far ? line - far : 0;
+    return min(max(at, low), high - 1);
+}
+
+/* The boundary before `diagonal`, for each eight lanes.  All lanes of the warp call it. */
+static __device__ inline uint64_t split_by_lanes(const struct merge_args &a, uint64_t diagonal)
+{
+    enum { LANES = SPLIT_LANES_MORE };
+    const uint32_t lane = lane_id() % LANES, shift = lane_id() - lane, all = (1u << LANES) - 1;
+    const double part = (double)a.n_a / (double)(a.n_a + a.n_b);
+    const uint64_t line = (uint64_t)((double)diagonal * part);
+    uint64_t low = diagonal > a.n_b ? diagonal - a.n_b : 0, high = min(diagonal, a.n_a);
+    const bool open = low < high;
+    const bool less = open && precedes(a, diagonal, split_near(low, high, line, lane));
+    const uint32_t others = ~(__ballot_sync(WARP_ALL, less) >> shift) & all;
+    const uint32_t found = others ? (uint32_t)__ffs((int)others) - 1 : (uint32_t)LANES;
+    if (open) {
+        const uint64_t from = low, to = high;
+        if (found > 0) low = split_near(from, to, line, found - 1) + 1;
+        if (found < LANES) high = split_near(from, to, line, found);
+    }
+    while (__any_sync(WARP_ALL, low < high)) {
+        const uint64_t step = (high - low + LANES) / (LANES + 1), i = low + (lane + 1) * step - 1;
+        const bool here = low < high && i < high && precedes(a, diagonal, i);
+        const uint32_t others = ~(__ballot_sync(WARP_ALL, here) >> shift) & all;
+        if (low >= high) continue; /* other lanes search */
+        const uint32_t count = others ? (uint32_t)__ffs((int)others) - 1 : (uint32_t)LANES;
+        const uint64_t end = low + (count + 1) * step - 1;
+        low += count * step;
+        if (count < LANES && end < high) high = end;
+    }
+    return low;
+}
+
+/* ---- A thread per boundary ---- */
 
 /* 32 adjacent boundaries: `from` of the elements before diagonal `begin` are from a, and `to` of
  * those before diagonal `end`. */

@@ -17,15 +17,16 @@ template <int ITEMS, typename call>
 static __device__ inline void merge_steps(const ukey *keys, uint32_t a, uint32_t b, const call &put)
 {
     const ukey x = keys[a], y = keys[b];
-    const uint32_t sum = a + b + 2;
-    uint32_t u = x <= y ? a + 1 : b + 1;
+    const uint32_t sum = (a + b + 2) * KEY_BYTES; /* positions are in bytes */
+    uint32_t u = (x <= y ? a + 1 : b + 1) * KEY_BYTES;
     ukey other = max(x, y);
     put(0, min(x, y));
 #pragma unroll
     for (int k = 1; k < ITEMS; k++) {
-        const ukey next = keys[u + (k - 1)];
+        const uint32_t at = u + (k - 1) * KEY_BYTES; /* u may be below 0 */
+        const ukey next = *(const ukey *)((const char *)keys + at);
         put(k, min(next, other));
-        if (next > other) u = (sum - k) - u;
+        if (next > other) u = (sum - k * KEY_BYTES) - u;
         other = max(next, other);
     }
 }

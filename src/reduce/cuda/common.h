@@ -96,8 +96,9 @@ struct reduce_args {
     uint32_t per_block; /* a block takes a segment, and lists long ones; otherwise items are listed,
                            or of rows */
     uint64_t row_items; /* items per row; 0: items are listed */
-    uint32_t item;      /* chunks that a block processes at a time: if the order matters, 2^k */
-    uint32_t warps;     /* of a block */
+    uint32_t item;  /* chunks that a block processes at a time: if the order matters, 2^k; 0: the
+                           blocks read vectors of the entire row in turn */
+    uint32_t warps; /* of a block */
     uint64_t *partials; /* [items][words of a value] */
     uint32_t *done;     /* [rows] or [items]: number of finished parts; zero before and after */
     struct reduce_item *items;

@@ -63,6 +63,7 @@ struct share {
     uint32_t n;           /* elements of the item */
     uint32_t first, step; /* chunks */
     uint32_t place;       /* of chunk 0's value in long_shared */
+    uint32_t before;      /* warps of other blocks that share the item, before this block's */
 };
 
 /* Computes the marked chunks of the item again, with their scales; by a warp. */
@@ -247,10 +248,10 @@ template <int KIND>
 static __device__ inline struct value
 reduce_share(const struct reduce_args &a, struct long_shared<KIND> &s, const struct share &p)
 {
-    const struct value v =
-        value_any_place<KIND>()
-            ? value_in_any_order<KIND>(a, (const ukey *)a.in + p.begin, p.n, p.first, p.step)
-            : share_chunks<KIND>(a, s, p);
+    const struct value v = value_any_place<KIND>()
+                               ? value_in_any_order<KIND>(a, (const ukey *)a.in + p.begin, p.n,
+                                                          p.before + p.first, p.step)
+                               : share_chunks<KIND>(a, s, p);
     if (value_any_order<KIND>() && lane_id() == 0)
         value_keep<KIND>(&s.chunks[p.place + p.first], v);
     return v;
@@ -335,6 +336,7 @@ reduce_part(const struct reduce_args &a, struct long_shared<KIND> &s, bool per_w
 {
     const uint32_t warp = warp_id();
     const struct reduce_item now = s.items[warp];
+    const bool all = value_any_place<KIND>() && !a.item; /* the blocks of a row read it together */
     const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
     struct value v = value_nothing<KIND>();
     if (own && now.group && from >= now.n)
@@ -343,10 +345,13 @@ reduce_part(const struct reduce_args &a, struct long_shared<KIND> &s, bool per_w
     const uint64_t rest = now.n - from;
     const struct share p = { now.begin + from,
                              from,
-                             rest < most ? (uint32_t)rest : most,
+                             rest < most || all ? (uint32_t)rest : most,
                              per_warp ? 0 : warp,
-                             per_warp ? 1 : a.warps,
-                             per_warp ? warp * REDUCE_LONG_CHUNKS : 0 };
+                             per_warp ? 1
+                             : all    ? a.warps * now.groups
+                                      : a.warps,
+                             per_warp ? warp * REDUCE_LONG_CHUNKS : 0,
+                             all ? a.warps * now.group : 0 };
     v = reduce_share<KIND>(a, s, p);
     if (!per_warp)
         __syncthreads(); /* the values are written */

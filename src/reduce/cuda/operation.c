@@ -227,6 +227,17 @@ static bool some_blocks(const struct echi_reduce *r)
     return chunks_of(r, r->columns) > BLOCK_CHUNKS;
 }
 
+/* Whether the blocks of an array read adjacent vectors: a value per block, and no distant
+ * addresses, which matters if the array is in memory.  Kernels count elements with 32 bits. */
+static bool reads_together(const struct build *b)
+{
+    const struct echi_reduce *r = b->r;
+    const bool kind =
+        r->kind == ECHI_REDUCE_ISUM || r->kind == ECHI_REDUCE_MAX || r->kind == ECHI_REDUCE_MINMAX;
+    return kind && r->rows == 1 && r->columns <= UINT32_MAX &&
+           r->columns * r->rule.bytes > b->gpu.l2_bytes;
+}
+
 /* Rows that blocks share: with fewer rows, items are smaller.  A row of few chunks has one block,
  * because blocks need about 2 us to combine their values. */
 static void steps_of_shared(const struct build *b)
@@ -251,10 +262,16 @@ static void steps_of_shared(const struct build *b)
            (row + args->item - 1) / args->item > b->plan->capacity)
         args->item *= 2;
     args->row_items = (row + args->item - 1) / args->item;
+    if (reads_together(b)) {
+        args->item = 0;
+        args->row_items = (row + args->warps - 1) / args->warps;
+        if (args->row_items > resident) args->row_items = resident;
+    }
     args->done = NULL;
     if (args->row_items > 1)
         get_zeros(b, b->w->parts.done, &args->done, r->rows * sizeof(uint32_t));
-    launch_long(b, ECHI_MOVE, args->row_items * r->rows, args->item);
+    launch_long(b, ECHI_MOVE, args->row_items * r->rows,
+                args->item ? args->item : (uint32_t)REDUCE_WARPS);
 }
 
 static bool can_lines(const struct echi_reduce *r)

@@ -386,6 +386,34 @@ static __device__ inline void store_values(const struct word<BYTES> *values, con
     }
 }
 
+/* The length of run r of `count`; 0: another part knows its end. */
+static __device__ inline uint32_t length_of(const uint16_t *local, uint32_t r, uint32_t count,
+                                            uint32_t next)
+{
+    const uint32_t end = r + 1 < count ? local[r + 1] : next;
+    return end == NONE ? 0 : end - local[r];
+}
+
+/* Stores lengths so that a warp writes whole cache lines; four per lane at once. */
+static __device__ inline void store_lengths(const uint16_t *local, uint64_t *out, uint32_t count,
+                                            uint32_t next)
+{
+    const uint32_t skip = (uint32_t)((uintptr_t)out / 8) % 16, head = lane_id() - skip;
+    if (head < count) {
+        const uint32_t length = length_of(local, head, count, next);
+        if (length) out[head] = length;
+    }
+    for (uint32_t begin = 32 - skip + lane_id(); begin < count; begin += 128) {
+        uint32_t x[4];
+#pragma unroll
+        for (int q = 0; q < 4; q++)
+            x[q] = begin + 32 * q < count ? length_of(local, begin + 32 * q, count, next) : 0;
+#pragma unroll
+        for (int q = 0; q < 4; q++)
+            if (x[q]) out[begin + 32 * q] = x[q];
+    }
+}
+
 /* Writes positions and lengths of a part that selects `count` elements, the first of rank `before`;
  * next: the position in the part of the first selected element after it, or NONE. */
 static __device__ inline void store_positions(const struct select_args &a, const struct part &p,
@@ -395,11 +423,7 @@ static __device__ inline void store_positions(const struct select_args &a, const
     if (a.starts)
         for (uint32_t r = lane_id(); r < count; r += 32)
             store_position(a, before + r, p.at + local[r]);
-    if (a.lengths)
-        for (uint32_t r = lane_id(); r < count; r += 32) {
-            const uint32_t end = r + 1 < count ? local[r + 1] : next;
-            if (end != NONE) a.lengths[before + r] = end - local[r];
-        }
+    if (a.lengths) store_lengths(local, a.lengths + before, count, next);
 }
 
 /* Stores count keys so that a warp writes whole cache lines; four per lane at once. */

@@ -17,6 +17,7 @@ enum {
     SELECT_RUN_TILES = 256,   /* of runs, at most: a block adds the counts of all tiles before */
     SELECT_GROUP_TILES = 128, /* of more tiles of a partition, a block adds the counts of groups */
     SELECT_COUNT_BLOCKS = 4,  /* per multiprocessor, of select_count */
+    SELECT_PLACE_BLOCKS = 3,  /* ... of a partition, resident */
     SELECT_FEW_TILES = 64,    /* tiles are smaller if there are not so many */
     SELECT_SLOTS = 2,         /* tiles that a block of ring.cu holds */
     SELECT_SLOT_BYTES = SELECT_TILE_BYTES + 16,
@@ -77,11 +78,13 @@ struct select_args {
     uint32_t skew; /* elements by which the first vector of tile 0 begins before the array */
     uint32_t source;
     uint32_t invert;
-    uint32_t tile_n; /* elements of a tile */
-    uint32_t rows;   /* vectors per lane */
-    uint32_t narrow; /* positions are of 32 bits */
-    uint32_t close;  /* starts has one more element, n */
-    uint32_t clear;  /* the last block to finish sets the words to zero */
+    uint32_t tile_n;  /* elements of a tile */
+    uint32_t rows;    /* vectors per lane */
+    uint32_t narrow;  /* positions are of 32 bits */
+    uint32_t close;   /* starts has one more element, n */
+    uint32_t clear;   /* the last block to finish sets the words to zero */
+    uint32_t each;    /* tiles of flags that a block of a partition counts */
+    uint16_t *packed; /* select_count: the flags as bits, for the next launch; NULL: not stored */
     struct echi_predicate test[2];
     struct select_test quick[2]; /* the same tests, simplified */
 };

@@ -18,9 +18,17 @@ static __device__ inline void fetch_words(void *to, const void *from, const uint
 {
     const struct word<BYTES> *source = (const struct word<BYTES> *)from;
     struct word<BYTES> *target = (struct word<BYTES> *)to;
+    enum { AT_ONCE = BYTES == 16 ? 2 : 4 }; /* loaded before the first is stored */
     if (words == 1) {
-#pragma unroll 4
-        for (uint32_t r = threadIdx.x; r < count; r += blockDim.x) target[r] = source[local[r]];
+        for (uint32_t r = threadIdx.x; r < count; r += AT_ONCE * blockDim.x) {
+            struct word<BYTES> x[AT_ONCE];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++)
+                x[k] = source[local[min(r + k * blockDim.x, count - 1)]];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++)
+                if (r + k * blockDim.x < count) target[r + k * blockDim.x] = x[k];
+        }
         return;
     }
     uint32_t lanes = 2; /* lanes per element */

@@ -10,8 +10,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "select/cuda/count.cuh"
 #include "select/cuda/fetch.cuh"
-#include "select/cuda/tile.cuh"
 
 enum { VECTOR = 16, LOADS = 2, TILE = SELECT_THREADS * LOADS * VECTOR };
 
@@ -53,19 +53,6 @@ static __device__ inline uint32_t position(int j)
 }
 
 /* ---- Flags ---- */
-
-/* Bytes that are not zero, as bits 0 ... 3: the products of the factor's bits do not collide. */
-static __device__ inline uint32_t nonzero_bytes(uint32_t x)
-{
-    x = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
-    return (x >> 7) * 0x10204080u >> 28;
-}
-
-static __device__ inline uint32_t vector_bits(const uint4 &v)
-{
-    return nonzero_bytes(v.x) | nonzero_bytes(v.y) << 4 | nonzero_bytes(v.z) << 8 |
-           nonzero_bytes(v.w) << 12;
-}
 
 /* The flags of those of positions p ... p + 15 that exist, one by one. */
 static __device__ inline uint32_t bytes_between(const uint8_t *flags, uint32_t p,
@@ -162,32 +149,37 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
 
 /* ---- Counts of large partitions ---- */
 
-/* Flags of a vector: bits, or bytes that are not zero. */
-static __device__ inline uint32_t count_vector(const struct select_args &a, const uint4 &v)
+/* By a warp: the number of flags of n elements from `begin` on, at most a chunk, which it stores as
+ * bits.  The flags, bytes, are aligned to 16; so is n, except at the end of the array. */
+static __device__ inline uint32_t pack_flags(const struct select_args &a, uint64_t begin,
+                                             uint32_t n)
 {
-    if (a.source == SELECT_BYTES) return (uint32_t)__popc((int)vector_bits(v));
-    return (uint32_t)(__popc((int)v.x) + __popc((int)v.y) + __popc((int)v.z) + __popc((int)v.w));
-}
-
-/* By a warp: this lane's part of the flags of elements begin ... end - 1. Packed flags begin at
- * bytes. */
-static __device__ inline uint32_t count_flags(const struct select_args &a, uint64_t begin,
-                                              uint64_t end)
-{
-    const uint32_t shift = a.source == SELECT_BITS ? 3 : 0;
-    const uint8_t *from = a.flags + (begin >> shift), *to = a.flags + (end >> shift);
-    const uint8_t *first = from + (-(uintptr_t)from & 15), *last = to - ((uintptr_t)to & 15);
+    enum { EACH = SELECT_CHUNK / 32 / 16 };
+    const uint8_t *from = a.flags + begin;
+    uint16_t *to = a.packed + begin / 16;
+    uint4 v[EACH];
     uint32_t own = 0;
-    if (first > last) first = last = to;
-#pragma unroll 4
-    for (const uint8_t *at = first + lane_id() * 16; at < last; at += 32 * 16)
-        own += count_vector(a, __ldcs((const uint4 *)at));
-    for (const uint8_t *at = from + lane_id(); at < first; at += 32)
-        own += shift ? (uint32_t)__popc(*at) : *at != 0;
-    for (const uint8_t *at = last + lane_id(); at < to; at += 32)
-        own += shift ? (uint32_t)__popc(*at) : *at != 0;
-    if (shift && end % 8 && lane_id() == 0) own += (uint32_t)__popc(*to & ((1 << end % 8) - 1));
-    return own;
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const uint32_t i = j * 32 + lane_id();
+        v[j] = make_uint4(0, 0, 0, 0);
+        if (16 * i + 16 <= n) v[j] = __ldcs((const uint4 *)from + i);
+    }
+#pragma unroll
+    for (int j = 0; j < EACH; j++) {
+        const uint32_t i = j * 32 + lane_id(), bits = vector_bits(v[j]);
+        if (16 * i + 16 <= n) to[i] = (uint16_t)bits;
+        own += (uint32_t)__popc((int)bits);
+    }
+    if (n % 16) {
+        const uint32_t at = n / 16 * 16 + lane_id();
+        const uint32_t bits = __ballot_sync(WARP_ALL, at < n && from[at]);
+        if (lane_id() == 0) {
+            to[n / 16] = (uint16_t)bits;
+            own += (uint32_t)__popc((int)bits);
+        }
+    }
+    return (uint32_t)warp_sum_u64(own);
 }
 
 /* The number of elements that come first: of each tile, of each group, and of all. A warp counts a
@@ -208,7 +200,8 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
         const uint64_t begin = at > a.skew ? at - a.skew : 0;
         const uint64_t end = min(next > a.skew ? next - a.skew : 0, a.n);
         if (begin >= end) continue;
-        uint32_t own = (uint32_t)warp_sum_u64(count_flags(a, begin, end));
+        uint32_t own =
+            a.packed ? pack_flags(a, begin, (uint32_t)(end - begin)) : count_flags(a, begin, end);
         if (a.invert) own = (uint32_t)(end - begin) - own;
         if (lane_id() == 0) atomicAdd(words + tile, (unsigned long long)own);
         if (lane_id() == 0 && a.group)

@@ -149,9 +149,11 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
     const bool runs = ALONG && a.tiles > 1 && finds_lengths(a);
     union vector v[LOADS];
     uint32_t bits[LOADS], start[LOADS], total, ends = 0;
+    struct flag_rows rows;
     load_tile(a, t, v);
+    if (FLAGS) load_flags(a, t, rows);
     if (FLAGS)
-        find_flags(a, t, bits);
+        find_flags(a, t, rows, bits);
     else
         find_bits(a, t, v, load_edge(a, t), bits);
     uint32_t own = warp_ranks<LOADS, VECTOR>(bits, start);
@@ -248,6 +250,32 @@ static __device__ inline void publish_counts(const struct select_args &a,
     }
     if (WAYS == 3) __syncthreads(); /* both warps no longer use the words */
     if (a.clear && warp == 0) leave_words(a.words, (WAYS - 1) * a.tiles, gridDim.x);
+}
+
+/* Counts a.each tiles of flags, some warps each.  Not inlined, so that no register of the other
+ * blocks is spilled. */
+static __device__ __noinline__ void count_tiles(const struct select_args &a, uint32_t *sums)
+{
+    const uint32_t warps = WARPS / a.each, warp = threadIdx.x / 32, piece = a.tile_n / warps;
+    const uint64_t first = (uint64_t)blockIdx.x * a.each, tile = first + warp / warps;
+    uint32_t own = 0;
+    if (tile < a.tiles) {
+        const struct span t = span_of(a, tile);
+        const uint32_t begin = max(warp % warps * piece, t.first);
+        const uint32_t end = min((warp % warps + 1) * piece, t.end);
+        if (begin < end) own = count_flags(a, t.base + begin, t.base + end);
+        if (a.invert && begin < end) own = end - begin - own;
+    }
+    if (lane_id() == 0) sums[warp] = own;
+    __syncthreads(); /* every warp has counted */
+    if (warp) return;
+    if (lane_id() < a.each && first + lane_id() < a.tiles) {
+        uint32_t total = 0;
+        for (uint32_t w = 0; w < warps; w++) total += sums[lane_id() * warps + w];
+        publish_tile(a.words + SELECT_WORDS_FIRST, first + lane_id(), total);
+    }
+    __syncwarp(); /* the counts are published */
+    if (a.clear) leave_words(a.words, a.tiles, gridDim.x);
 }
 
 /* The destinations of the tile's elements of each kind: base[kind] + rank within the kind. */
@@ -373,13 +401,15 @@ static __device__ inline void partition_tile(const struct select_args &a, struct
     const uint32_t warp = threadIdx.x / 32;
     union vector v[LOADS];
     uint32_t bits[WAYS - 1][LOADS], start[WAYS - 1][LOADS], own[WAYS];
+    struct flag_rows rows;
     if (!FLAGS || !counting) load_tile(a, t, v);
+    if (FLAGS) load_flags(a, t, rows);
     if (WAYS == 2 && a.group) {
         uint64_t part = sum_before(a.words + SELECT_WORDS_FIRST, a.tiles, a.group, tile);
         if (lane_id() == 0) s.parts[warp] = part;
         if (threadIdx.x == 0) s.before = a.words[SELECT_WORDS_FIRST - 1];
     }
-    find_first<FLAGS>(a, t, v, bits[0]);
+    find_first<FLAGS>(a, t, v, rows, bits[0]);
     if (WAYS == 3) find_second(a, t, v, bits[0], bits[WAYS - 2]);
 #pragma unroll
     for (int w = 0; w < WAYS - 1; w++) {
@@ -430,7 +460,10 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, FLAGS_RESIDENT)
 {
     __shared__ struct tile_shared s;
     wait_for_earlier();
-    partition_tile<2, 1>(a, s);
+    if (KEY_BYTES >= 4 && a.each > 1 && blockIdx.x < a.counting)
+        count_tiles(a, s.sums[0]);
+    else
+        partition_tile<2, 1>(a, s);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, 2)

@@ -198,26 +198,93 @@ static __device__ inline uint32_t flags_between(const struct select_args &a, con
     return bits;
 }
 
-static __device__ inline void find_flags(const struct select_args &a, const struct span &t,
-                                         uint32_t (&bits)[LOADS])
+/* The flags of a whole tile, all loaded before the first is used; with keys of 8 bits they would
+ * take too many registers. */
+#if KEY_BITS == 8
+struct flag_rows {
+};
+
+static __device__ inline void load_flags(const struct select_args &, const struct span &,
+                                         struct flag_rows &)
 {
-    const bool whole = is_whole(t);
+}
+#else
+/* The flags of a row as bytes, or as bits. */
+union flag_row {
+#if KEY_BITS == 16
+    uint2 bytes;
+#elif KEY_BITS == 32
+    uint32_t bytes;
+#else
+    uint16_t bytes;
+#endif
+    uint8_t bits;
+};
+
+struct flag_rows {
+    union flag_row row[LOADS];
+};
+
+static __device__ inline void load_flags(const struct select_args &a, const struct span &t,
+                                         struct flag_rows &rows)
+{
+    if (!is_whole(t)) return;
+    if (a.source == SELECT_BITS) {
+        const uint8_t *at = keep_pointer(a.flags + (t.base + t.own) / 8);
+#pragma unroll
+        for (int j = 0; j < LOADS; j++) rows.row[j].bits = __ldcs(at + j * (32 * VECTOR / 8));
+    } else {
+        const uint8_t *at = keep_pointer(a.flags + t.base + t.own);
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+            rows.row[j].bytes = __ldcs((decltype(rows.row[j].bytes) *)(at + j * (32 * VECTOR)));
+    }
+}
+
+static __device__ inline uint32_t row_bits(uint2 x)
+{
+    return nonzero_bytes(x.x) | nonzero_bytes(x.y) << 4;
+}
+
+static __device__ inline uint32_t row_bits(uint32_t x)
+{
+    return nonzero_bytes(x);
+}
+#endif
+
+static __device__ inline void find_flags(const struct select_args &a, const struct span &t,
+                                         const struct flag_rows &rows, uint32_t (&bits)[LOADS])
+{
+    const uint32_t change = a.invert ? (1u << VECTOR) - 1 : 0;
+#if KEY_BITS != 8
+    if (is_whole(t)) {
+        const bool packed = a.source == SELECT_BITS;
+        const uint32_t shift = t.own % 8; /* the same for all rows */
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+            bits[j] = (packed ? rows.row[j].bits >> shift & ((1u << VECTOR) - 1)
+                              : row_bits(rows.row[j].bytes)) ^
+                      change;
+        return;
+    }
+#endif
+    (void)rows;
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
         const uint32_t p = position(t, j);
-        bits[j] = whole || is_within(t, p) ? flags_at(a, t, p) : flags_between(a, t, p);
-        if (a.invert) bits[j] = ~bits[j];
-        bits[j] &= bits_between<VECTOR>(p, t.first, t.limit);
+        bits[j] = is_whole(t) || is_within(t, p) ? flags_at(a, t, p) : flags_between(a, t, p);
+        bits[j] = (bits[j] ^ change) & bits_between<VECTOR>(p, t.first, t.limit);
     }
 }
 
 /* The elements that a partition puts first; v is used only by a test. */
 template <int FLAGS>
 static __device__ inline void find_first(const struct select_args &a, const struct span &t,
-                                         const union vector (&v)[LOADS], uint32_t (&bits)[LOADS])
+                                         const union vector (&v)[LOADS],
+                                         const struct flag_rows &rows, uint32_t (&bits)[LOADS])
 {
     if (FLAGS)
-        find_flags(a, t, bits);
+        find_flags(a, t, rows, bits);
     else
         find_bits(a, t, v, 0, bits);
 }

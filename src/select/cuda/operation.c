@@ -15,7 +15,8 @@
  *     runs                        select_k<bits>  the same, and select_lengths of select_runs_a
  *     lengths                     select_runs_a   decode_sums, then decode_write
  *
- *     workspace   [ tile status descriptors | start of each tile's first run ]
+ *     workspace   [ tile status descriptors | start of each tile's first run |
+ *                   flags as bits, of a partition ]
  *
  * An array of one tile needs no words. They are zero before and after the kernels (state.c).
  *
@@ -26,12 +27,14 @@
 #include "cuda/steps.h"
 #include "select/cuda/common.h"
 #include "select/cuda/quick.h"
+#include "select/cuda/shape.h"
 
 #include <stdio.h>
 
 struct parts {
     void *words;
     uint32_t *first;
+    uint16_t *packed;
 };
 
 /* The plan of a call; its first member is the kernels' argument. */
@@ -67,11 +70,15 @@ static size_t most_tiles(size_t n)
     return n / SELECT_TILE_MIN + 2; /* the first tile may be short */
 }
 
-static size_t lay_out(size_t n, void *base, bool *overflow, struct parts *parts)
+static size_t lay_out(const struct echi_select *s, void *base, bool *overflow, struct parts *parts)
 {
+    const size_t n = s->n;
     struct echi_layout layout = { .base = base };
+    *parts = (struct parts){ .packed = NULL };
     parts->words = echi_part(&layout, SELECT_WORDS_FIRST + 2 * most_tiles(n), sizeof(uint64_t));
     parts->first = echi_part(&layout, most_tiles(n), sizeof *parts->first);
+    if (s->what == ECHI_PARTITION && s->by == ECHI_BY_BYTES)
+        parts->packed = echi_part(&layout, n / 16 + 1, sizeof *parts->packed);
     *overflow = layout.overflow;
     return layout.bytes;
 }
@@ -82,64 +89,14 @@ static ech_status select_workspace(const void *request, void *plan, size_t *byte
     const struct echi_select *s = request;
     struct parts parts;
     bool overflow;
-    *bytes = lay_out(s->n, NULL, &overflow, &parts);
+    *bytes = lay_out(s, NULL, &overflow, &parts);
     if (overflow)
         return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace size overflows size_t",
                          s->n);
     return ECH_OK;
 }
 
-/* ---- Tiles ---- */
-
-static bool is_by_flags(const struct echi_select *s)
-{
-    return s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS;
-}
-
-static uint32_t element_skew(const struct echi_select *s)
-{
-    return (uint32_t)((uintptr_t)s->in % 16 / s->element_bytes);
-}
-
-/* Whether select_k<bits> processes the flags, which must be aligned to vectors. It reads all
- * elements; select_flags_a reads those that it moves, by position, which suits large ones. */
-static bool has_vectors(const struct echi_select *s)
-{
-    const size_t bytes = s->element_bytes;
-    if (!is_by_flags(s) || bytes > 8 || (bytes & (bytes - 1))) return false;
-    if (s->what == ECHI_KEEP && (s->starts || bytes > SELECT_FLAGGED_BYTES)) return false;
-    if (((uintptr_t)s->in | (uintptr_t)s->out) % bytes) return false;
-    const uint32_t skew = element_skew(s);
-    if (s->by == ECHI_BY_BITS) return skew == 0 && (uintptr_t)s->flags % 2 == 0;
-    return ((uintptr_t)s->flags - skew) % (16 / bytes) == 0;
-}
-
-/* Whether elements are moved by select_flags_a. */
-static bool is_by_position(const struct echi_select *s)
-{
-    return is_by_flags(s) && !has_vectors(s);
-}
-
-/* The elements by which the first tile begins before the array, so that its vectors are aligned. */
-static uint32_t skew_of(const struct echi_select *s)
-{
-    if (!is_by_position(s)) return element_skew(s);
-    if (s->by == ECHI_BY_BYTES) return (uint32_t)((uintptr_t)s->flags % 16);
-    return (uint32_t)((uintptr_t)s->flags % 2 * 8);
-}
-
-static bool is_along(const struct echi_select *s)
-{
-    return s->starts || s->lengths || s->values;
-}
-
-static uint32_t tile_of(const struct echi_select *s)
-{
-    if (is_by_position(s)) return SELECT_TILE_FLAGS;
-    if (s->lengths && s->element_bytes == 1 && s->n <= SELECT_FEW_BYTES)
-        return SELECT_TILE_BYTES / 2;
-    return SELECT_TILE_BYTES / (uint32_t)s->element_bytes;
-}
+/* ---- Launches ---- */
 
 static ech_status check_tiles(ech_ctx *ctx, const struct echi_select *s, uint64_t tiles)
 {
@@ -148,8 +105,10 @@ static ech_status check_tiles(ech_ctx *ctx, const struct echi_select *s, uint64_
                      "n is %zu: it has more tiles than a grid can have blocks", s->n);
 }
 
-/* What a launch does with the words if they are the context's own, which must stay zero. */
-enum { CLEARS = 1, CLEARS_BY_ONE_BLOCK = 2 };
+/* What a launch does with the words if they are the context's own, which must stay zero; and
+ * whether it reads the flags as bits that select_count has stored. */
+enum { CLEARS = 1, CLEARS_BY_ONE_BLOCK = 2, READS_PACKED = 4 };
+
 static void launch(const struct build *b, enum echi_phase phase, const char *module,
                    const char *kernel, unsigned blocks, unsigned threads, unsigned shared_bytes,
                    unsigned clears)
@@ -182,8 +141,12 @@ static void set_args(void *args, struct echi_step *step, uint64_t part)
     struct whole *w = args;
     const bool own = *w->words && *w->words != w->parts.words;
     (void)part;
-    *w->clear = own && step->units;
-    if (own && step->units == CLEARS_BY_ONE_BLOCK) step->blocks = 1;
+    *w->clear = own && (step->units & (CLEARS | CLEARS_BY_ONE_BLOCK));
+    if (own && step->units & CLEARS_BY_ONE_BLOCK) step->blocks = 1;
+    if (step->units & READS_PACKED && w->args.select.packed) {
+        w->args.select.flags = (const uint8_t *)w->args.select.packed;
+        w->args.select.source = SELECT_BITS;
+    }
 }
 
 /* ---- Selections ---- */
@@ -211,6 +174,7 @@ static struct select_args args_of(const struct echi_select *s)
                              .tile_n = tile_of(s),
                              .rows = SELECT_TILE_BYTES / 16 / SELECT_THREADS,
                              .skew = skew_of(s),
+                             .each = 1,
                              .invert = s->invert,
                              .close = s->close,
                              .test = { s->test[0], s->test[1] } };
@@ -254,12 +218,24 @@ static void divide_tiles(const struct echi_select *s, struct select_args *a)
     a->rows = a->tile_n > row ? a->tile_n / row : 1;
 }
 
+/* Counts flags and, if they and the elements are aligned, stores them as bits for the next launch,
+ * which then reads an eighth. */
 static void launch_count(const struct build *b)
 {
-    const struct select_args *a = &b->w->args.select;
+    struct select_args *a = &b->w->args.select;
+    if (b->s->by == ECHI_BY_BYTES && a->skew == 0 && (uintptr_t)a->flags % 16 == 0)
+        a->packed = b->w->parts.packed;
     const uint64_t warps = SELECT_THREADS / 32, chunks = a->n / SELECT_CHUNK + 1;
     launch(b, ECHI_COUNT, "select_flags_a", "select_count",
            echi_gpu_blocks(&b->gpu, chunks, warps, SELECT_COUNT_BLOCKS), SELECT_THREADS, 0, 0);
+}
+
+/* The tiles that a block counts: several if otherwise many blocks that place had to wait until
+ * blocks that count have ended. */
+static uint32_t tiles_to_count(const struct build *b)
+{
+    const uint64_t resident = (uint64_t)b->gpu.multiprocessors * SELECT_PLACE_BLOCKS;
+    return 4 * b->w->args.select.tiles <= 3 * resident ? 1 : SELECT_THREADS / 32;
 }
 
 static ech_status steps_of_tiles(const struct build *b)
@@ -277,7 +253,7 @@ static ech_status steps_of_tiles(const struct build *b)
         get_words(b, a->tiles + a->tiles / a->group + 1);
         launch_count(b);
         launch(b, ECHI_MOVE, module, "select_partition_flags", (unsigned)a->tiles, SELECT_THREADS,
-               0, CLEARS);
+               0, CLEARS | READS_PACKED);
         return ECH_OK;
     }
     if (a->tiles > 1) get_words(b, ways * a->tiles);
@@ -296,6 +272,10 @@ static ech_status steps_of_tiles(const struct build *b)
         return ECH_OK;
     }
     a->counting = a->tiles > 1 ? a->tiles : 0;
+    if (ways == 1 && has_vectors(s) && s->element_bytes >= 4 && a->tiles <= SELECT_SUM_TILES) {
+        a->each = tiles_to_count(b);
+        a->counting = a->tiles > 1 ? (a->tiles + a->each - 1) / a->each : 0;
+    }
     launch(b, ECHI_MOVE, module,
            ways == 2        ? "select_partition_three"
            : has_vectors(s) ? "select_partition_flags"
@@ -383,7 +363,7 @@ static bool along_to_bulk(const struct echi_select *s)
 }
 
 /* Elements of a tile; 0: this strategy cannot be used. Tiles are as large as possible, but so that
- * all blocks take equally many, and at least three. */
+ * all blocks take equally many, and at least three if they wait for each other's counts. */
 static uint32_t bulk_tile(const struct build *b)
 {
     const struct echi_select *s = b->s;
@@ -395,9 +375,10 @@ static uint32_t bulk_tile(const struct build *b)
     const uint64_t part_n = SELECT_PART_BYTES / s->element_bytes;
     const uint64_t share = ((s->n + skew + part_n - 1) / part_n + blocks - 1) / blocks;
     const uint32_t most = most_workers(&b->gpu, s);
+    const bool counted = s->what == ECHI_PARTITION && is_by_flags(s);
     uint64_t turns = (share + most - 1) / most;
     if (share < SELECT_BULK_TILES * SELECT_WORKERS_MIN) return 0;
-    if (turns < SELECT_BULK_TILES) turns = SELECT_BULK_TILES;
+    if (!counted && turns < SELECT_BULK_TILES) turns = SELECT_BULK_TILES;
     if (is_by_flags(s) && !flags_to_bulk(s, skew, turns)) return 0;
     return (uint32_t)((share + turns - 1) / turns * part_n);
 }
@@ -409,11 +390,12 @@ static bool can_bulk(const struct build *b)
 
 static void launch_bulk(const struct build *b, enum echi_phase phase, const char *kernel)
 {
+    const unsigned packed = phase == ECHI_MOVE ? READS_PACKED : 0;
     const struct echi_select *s = b->s;
     const unsigned parts =
         b->w->args.select.tile_n * (unsigned)s->element_bytes / SELECT_PART_BYTES;
     launch(b, phase, b->w->large_module, kernel, (unsigned)b->gpu.multiprocessors, 32 * parts + 32,
-           2 * parts * slot_bytes(s), CLEARS);
+           2 * parts * slot_bytes(s), CLEARS | packed);
 }
 
 static ech_status steps_of_bulk(const struct build *b)
@@ -561,7 +543,7 @@ static ech_status make_steps(ech_ctx *ctx, const struct echi_select *s, void *wo
     struct build b = { ctx, s, echi_gpu_of(ctx), w };
     bool overflow;
     w->steps.count = 0;
-    lay_out(s->n, work, &overflow, &w->parts);
+    lay_out(s, work, &overflow, &w->parts);
     w->args.select = s->n && s->what != ECHI_DECODE ? args_of(s) : (struct select_args){ 0 };
     w->args.select.first = w->parts.first;
     w->words = &w->args.select.words;

@@ -10,7 +10,7 @@
 #define ECHI_SELECT_CUDA_TEST_CUH
 
 #include "cuda/device/predicate.cuh"
-#include "select/cuda/tile.cuh"
+#include "select/cuda/count.cuh"
 
 enum { VECTOR = 16 / KEY_BYTES };
 
@@ -19,18 +19,6 @@ union vector {
     uint32_t word[4];
     ukey key[VECTOR];
 };
-
-/* The top bits of four bytes as bits 0 ... 3: the products of the factor's bits do not collide. */
-static __device__ inline uint32_t top_bits(uint32_t x)
-{
-    return ((x & 0x80808080u) >> 7) * 0x10204080u >> 28;
-}
-
-/* Bytes that are not zero, as bits. */
-static __device__ inline uint32_t nonzero_bytes(uint32_t x)
-{
-    return top_bits(((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x);
-}
 
 #if KEY_BITS == 8
 

@@ -216,7 +216,9 @@ static __device__ inline uint64_t sum_before(const uint64_t *words, uint64_t til
 {
     const uint64_t whole = tile / group;
     uint64_t sum = 0;
+#pragma unroll 1
     for (uint64_t g = threadIdx.x; g < whole; g += BLOCK_THREADS) sum += words[tiles + g];
+#pragma unroll 1
     for (uint64_t t = whole * group + threadIdx.x; t < tile; t += BLOCK_THREADS) sum += words[t];
     return warp_sum_u64(sum);
 }
