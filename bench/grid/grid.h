@@ -147,8 +147,8 @@ const char *grid_rival_name(int rival);
 int grid_rival(struct grid_case *c, int rival);
 /* One copy or read of the bytes that the row must move. */
 void grid_move(struct grid_case *c);
-/* What a row with positions must do if it keeps their order: reads them and the elements at them; a
- * gather also writes these.  0: the row has no positions, or this is not measured. */
+/* What a row with positions must do if it keeps their order: reads them and the elements at them.
+ * 0: the row has no positions, or this is not measured. */
 int grid_reach(struct grid_case *c);
 void grid_wait(void);
 
