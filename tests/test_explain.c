@@ -330,7 +330,7 @@ static const struct {
     { "sort_pairs", sort_pairs, "adaptive msd onesweep low_memory" },
     { "sort_pairs", sort_wide, "samplesort adaptive msd onesweep" },
     { "sort_pairs", sort_wide_named, "samplesort adaptive msd onesweep" },
-    { "argsort", argsort, "block onesweep" },
+    { "argsort", argsort, "block samplesort onesweep" },
     { "sort_rows", sort_rows, "classes" },
     { "argsort_segments", argsort_segments, "classes" },
     { "topk", topk, "select sort" },

@@ -103,6 +103,13 @@ static u64 samplesort(u64 n, u64 k, u64 m)
     return part(n * k) + part(n * m) + part(2 * (buckets + 1) * buckets) + 256;
 }
 
+/* Words of 4 bytes by tile, and copies of the keys and the payload. */
+static u64 sample_of_words(u64 n, u64 m)
+{
+    u64 few = (n + 255) / 256, buckets = few < 128 ? few : 128;
+    return part(n * 4) + part(n * 2) + part(n * m) + part(2 * (buckets + 1) * buckets) + 256;
+}
+
 /* Counting of 16-bit keys: starts and sums, and the counts of each group of blocks. */
 static u64 counts(u64 n)
 {
@@ -144,7 +151,8 @@ static u64 wanted(u64 n, const struct sort *s)
         return m ? more + msd_pairs(n, k, m, s->index_bytes != 0, false) : msd(n, k, false, false);
     if (strcmp(s->algorithm, "buckets") == 0) return msd(n, k, true, true);
     if (strcmp(s->algorithm, "adaptive") == 0) return more + adaptive(n, k, m, s->index_bytes != 0);
-    if (strcmp(s->algorithm, "samplesort") == 0) return more + samplesort(n, k, m);
+    if (strcmp(s->algorithm, "samplesort") == 0)
+        return more + (k == 2 ? sample_of_words(n, m) : samplesort(n, k, m));
     return more + onesweep(n, k, m, s->index_bytes != 0);
 }
 
@@ -228,6 +236,7 @@ static void formulas(void)
         { ECH_U32, 0, 0, "samplesort" },  { ECH_F64, 0, 0, "samplesort" },
         { ECH_I32, 4, 0, "samplesort" },  { ECH_U64, 8, 0, "samplesort" },
         { ECH_F32, 3, 0, "samplesort" },  { ECH_I64, 0, 4, "samplesort" },
+        { ECH_I16, 4, 0, "samplesort" },  { ECH_F16, 0, 8, "samplesort" },
         { ECH_U32, 0, 0, "low_memory" },  { ECH_U16, 0, 0, "low_memory" },
         { ECH_U64, 8, 0, "low_memory" },  { ECH_F32, 3, 0, "low_memory" },
         { ECH_F64, 0, 4, "low_memory" },  { ECH_U8, 0, 8, "low_memory" },
@@ -259,6 +268,7 @@ static void formulas(void)
                           strcmp(sorts[s].algorithm, "adaptive") == 0 || sorts[s].index_bytes == 4;
             bool sample = strcmp(sorts[s].algorithm, "samplesort") == 0;
             if (sample && n > 1 << 20) continue;
+            if (sample && ech_dtype_bytes(sorts[s].dtype) == 2 && n > 1 << 16) continue;
             if ((block && n > 4096) || (narrow && n >= 4294967295u)) continue;
             u64 bytes_wanted = strcmp(sorts[s].algorithm, "low_memory") == 0
                                    ? low_memory(device, n, &sorts[s])

@@ -62,6 +62,18 @@ enum {
     SORT_BLOCK_LARGE_THREADS = 1024
 };
 
+/* Keys of 16 bits with values are sorted as words of key and position (sort/cuda/words.cuh), from
+ * MIN to MOST elements; in one block up to ITEMS per thread of sort_words_large.  Samplesort ranks
+ * up to PAIRS words by comparing all pairs; a block sorts buckets of up to SAMPLE_ITEMS per thread.
+ * H200, 2026-11-28. */
+enum {
+    SORT_WORDS_MIN = 2048,
+    SORT_WORDS_ITEMS = 6,
+    SORT_WORDS_SAMPLE_ITEMS = 8,
+    SORT_WORDS_PAIRS = 512
+};
+#define SORT_WORDS_MOST(value_bytes) ((value_bytes) == 4 ? 24u << 10 : 16u << 10)
+
 /* Sample sort (sort/cuda/sample.cu): buckets of MIN_KEYS keys, until there are as many as a large
  * GPU has multiprocessors; then the number of buckets is a multiple of that, up to the maximum.
  * items: keys that a thread can hold, on sm_75 (narrow) and on later GPUs. H200, 2026-11-22. */

@@ -61,6 +61,21 @@ int echi_sort_payload(const struct echi_sort *s, enum sort_end *end)
     return *end == SORT_AS_MOVED ? (int)v : index;
 }
 
+bool echi_sort_as_words(const struct echi_sort *s)
+{
+    enum sort_end end;
+    return s->key_bytes == 2 && echi_sort_payload(s, &end) && s->begin_bit < s->end_bit &&
+           s->n <= 1 << 16;
+}
+
+struct sort_words echi_sort_words(const struct echi_sort *s, const struct sort_plan *plan)
+{
+    uint32_t bits = 0;
+    while ((uint64_t)1 << bits < s->n) bits++;
+    return (struct sort_words){ .value_bytes = (uint32_t)plan->payload_bytes,
+                                .position_bits = bits };
+}
+
 static ech_status choose(const struct echi_sort *s, const struct sort_strategy **choice)
 {
     char names[160] = "";

@@ -144,6 +144,11 @@ bool echi_sort_any(const struct echi_sort *s);
 /* What is moved with a key in every pass: nothing, the value, or its index. */
 int echi_sort_payload(const struct echi_sort *s, enum sort_end *end);
 
+/* Whether keys with values can be sorted as words (words.cuh), by one block or by samplesort; the
+ * arguments for that. */
+bool echi_sort_as_words(const struct echi_sort *s);
+struct sort_words echi_sort_words(const struct echi_sort *s, const struct sort_plan *plan);
+
 /* Whether all keys with different bits are different. */
 bool echi_sort_compared_plainly(const struct echi_sort *s);
 

@@ -17,21 +17,35 @@
  * Values are moved with the keys, to the tiles and from there to the output.  With values, every
  * step keeps the order of equal keys.
  *
+ * Keys of 16 bits with values are sorted as words, which contain the position (words.cuh); values
+ * are loaded once, at the end.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort/cuda/sample.cuh"
+#if SORT_WORDS
+#include "sort/cuda/words.cuh"
+#endif
+
+/* The key at a position of the input, in the form in which keys are compared. */
+static __device__ inline ukey sample_key(const struct sort_sample_args &a, uint32_t at)
+{
+#if SORT_WORDS
+    return word_at(a, at);
+#else
+    return order_encode(a.common.order, ((const ukey *)a.common.keys_in)[at]);
+#endif
+}
 
 /* ---- Sample ---- */
 
 static __device__ inline void sample_load(const struct sort_sample_args &a, struct sample_held &h)
 {
-    const ukey *in = (const ukey *)a.common.keys_in;
     sample_hold(h, a.samples);
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
         if (sample_has(h, i))
-            h.k.key[i] =
-                order_encode(a.common.order, in[sample_position(h.mine + 32 * i, a.stride)]);
+            h.k.key[i] = sample_key(a, sample_position(h.mine + 32 * i, a.stride));
 }
 
 /* Splitters are the keys of the sorted sample at a regular stride; padding is greater than all
@@ -49,7 +63,11 @@ static __device__ inline void sample_splitters(const struct sort_sample_args &a,
         const uint32_t rank = h.mine + 32 * i, p = rank >> a.each_log;
         if (sample_has(h, i) && p && rank == p << a.each_log) {
             s.splitter.value[p - 1] = sort_value(a.common, h.k.key[i]);
+#if SORT_WORDS
+            s.splitter.at[p - 1] = 0;
+#else
             s.splitter.at[p - 1] = sample_position(h.k.origin[i], a.stride);
+#endif
         }
     }
     __syncthreads(); /* the splitters are written */
@@ -165,15 +183,18 @@ static __device__ inline uval value_at(const struct sort_common &a, uint32_t at)
 static __device__ inline void tile_split(const struct sort_sample_args &a, struct sample_shared &s,
                                          struct sample_held &h, uint32_t tile)
 {
-    const ukey *in = (const ukey *)a.common.keys_in;
     const uint32_t first = min((uint32_t)a.common.n, tile * a.tile);
     ukey *out = (ukey *)a.common.keys_tmp + first;
     uint32_t slot[SAMPLE_ITEMS];
     sample_hold(h, min((uint32_t)a.common.n - first, a.tile));
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
-        if (sample_has(h, i))
-            h.k.key[i] = order_encode(a.common.order, in[first + h.mine + 32 * i]);
+        if (sample_has(h, i)) h.k.key[i] = sample_key(a, first + h.mine + 32 * i);
+#if SORT_WORDS
+    if (a.common.in_place)
+        for (uint32_t i = threadIdx.x; i < h.count; i += SORT_SAMPLE_THREADS)
+            word_copy(a, first + i);
+#endif
     tile_rank(a, s, h, tile, slot);
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
@@ -265,6 +286,15 @@ static __device__ inline void bucket_write(const struct sort_sample_args &a,
                                            const struct sample_bucket &b,
                                            const struct sample_held &h)
 {
+#if SORT_WORDS
+    uint32_t rank[SAMPLE_ITEMS], mine = 0;
+#pragma unroll
+    for (int i = 0; i < SAMPLE_ITEMS; i++) {
+        rank[i] = b.start + h.mine + 32 * i;
+        if (sample_has(h, i)) mine |= 1u << i;
+    }
+    words_write<SAMPLE_ITEMS>(a, h.k.key, rank, mine);
+#else
     ukey *keys_out = (ukey *)a.common.keys_out + b.start;
 #if VAL_BYTES
     const uval *values = (const uval *)a.common.values_tmp;
@@ -283,6 +313,7 @@ static __device__ inline void bucket_write(const struct sort_sample_args &a,
             values_out[h.mine + 32 * i] = value[i];
 #endif
         }
+#endif
 }
 
 /* ---- Buckets that do not fit in the block ---- */
@@ -345,10 +376,15 @@ static __device__ inline void chunks_merge(const struct sort_sample_args &a,
             if (first != mine)
                 rank +=
                     chunk_rank(a, s, first, min(b.count, first + SAMPLE_MOST), value, first < mine);
+#if SORT_WORDS
+        const uint32_t word[1] = { e }, ranks[1] = { rank };
+        words_write<1>(a, word, ranks, 1);
+#else
         if (!a.common.discard_keys)
             ((ukey *)a.common.keys_out)[rank] = order_decode(a.common.order, e);
 #if VAL_BYTES
         ((uval *)a.common.values_out)[rank] = ((const uval *)a.common.values_tmp)[at];
+#endif
 #endif
     }
 }

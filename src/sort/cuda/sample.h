@@ -15,6 +15,22 @@
                             SORT_SAMPLE_ITEMS(key_bytes, value_bytes, narrow), key_bytes, 2u) +    \
      SORT_SAMPLE_BUCKETS(value_bytes) * ((key_bytes) + 4u) + SORT_SAMPLE_THREADS / SORT_WARP * 8u)
 
+/* Keys of 16 bits with values or indices are sorted as words of 32 bits (words.cuh). */
+struct sort_words {
+    void *keys, *values; /* copies of the input, which the output overwrites; NULL in one block */
+    uint32_t value_bytes, position_bits;
+};
+
+/* Dynamic shared memory of a block that sorts words, and of samplesort. */
+#define SORT_WORDS_SHARED_BYTES(threads, items)                                                    \
+    (SORT_BINS_SHARED_BYTES(threads, items, 4u, 0u) >                                              \
+             SORT_BLOCK_SHARED_BYTES(threads, items, 4, 0)                                         \
+         ? SORT_BINS_SHARED_BYTES(threads, items, 4u, 0u)                                          \
+         : (unsigned)SORT_BLOCK_SHARED_BYTES(threads, items, 4, 0))
+#define SORT_WORDS_SAMPLE_BYTES                                                                    \
+    (SORT_WORDS_SHARED_BYTES(SORT_SAMPLE_THREADS, SORT_WORDS_SAMPLE_ITEMS) +                       \
+     SORT_SAMPLE_BUCKETS(0) * 8u + SORT_SAMPLE_THREADS / SORT_WARP * 8u)
+
 struct sort_sample_args {
     struct sort_common common;
     uint32_t buckets, tile;   /* number of tiles, and of buckets; keys of a tile */
@@ -23,6 +39,7 @@ struct sort_sample_args {
     uint16_t *starts;  /* [buckets + 1][buckets]: start of each bucket in each tile */
     uint32_t *arrived; /* [2]: number of blocks at the barrier, and past it; zero between
                           launches */
+    struct sort_words words;
 };
 
 #endif
