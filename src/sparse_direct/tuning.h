@@ -1,11 +1,11 @@
 /*
  * sparse_direct/tuning.h - measured constants of the choice among libraries.
  *
- * constant                        value   device                                          date
- * ECHI_KLU_FLOPS_PER_ENTRY_MUMPS  200     AMD EPYC (family 26)                            2026-11-27
- * ECHI_KLU_LITTLE_FLOPS_MUMPS     2 10^7  AMD EPYC (family 26)                            2026-11-27
- * ECHI_KLU_FLOPS_PER_ENTRY_CUDSS  100     NVIDIA H100 and H200, Intel Xeon (Sapphire Rapids)  2026-11-28
- * ECHI_KLU_LITTLE_FLOPS_CUDSS     6 10^7  the same                                        2026-11-28
+ * constant                        value   device                   date
+ * ECHI_KLU_FLOPS_PER_ENTRY_MUMPS  200     AMD EPYC (family 26)     2026-11-27
+ * ECHI_KLU_LITTLE_FLOPS_MUMPS     2 10^7  AMD EPYC (family 26)     2026-11-27
+ * ECHI_KLU_FLOPS_PER_ENTRY_CUDSS  100     H100, H200; Intel Xeon   2026-11-28
+ * ECHI_KLU_LITTLE_FLOPS_CUDSS     6 10^7  H100, H200; Intel Xeon   2026-11-28
  *
  * docs/performance/solve.md has the measurements.
  *

@@ -121,8 +121,9 @@ static struct echi_sort_segments bins_of(const struct echi_sort *s, const struct
                                     .tops = state ? state->top : NULL,
                                     .count = state ? &state->buckets : &none,
                                     .portion = plan->pages.portion,
-                                    .longest = plan->pages.most };
-    r.sort.algorithm = "msd";
+                                    .longest = plan->pages.most,
+                                    .plain = true };
+    r.sort.algorithm = NULL;
     r.sort.room_bytes = 0;
     r.sort.keys_in = s->keys_out;
     r.sort.values_in = s->values_out;

@@ -50,6 +50,7 @@ static ech_status check_algorithm(const struct echi_sort *s)
 static uint32_t block_classes(const struct echi_sort_segments *r, const struct groups_plan *p)
 {
     const struct echi_sort *s = &r->sort;
+    if (r->plain) return 0;
     if (s->stable) return 1;
     if (!p->counted) return s->key_bytes < 4 ? SORT_BLOCK_CLASSES : 1;
     if (!r->offsets || s->n / LONG_MEAN >= r->groups) return SORT_BLOCK_CLASSES;
@@ -71,7 +72,7 @@ static bool prefers_networks(const struct echi_sort_segments *r, const struct gr
 static bool can_bins(const struct echi_sort_segments *r, const struct groups_plan *p)
 {
     const uint64_t words = (uint64_t)1 << p->words_log, n = r->sort.n;
-    if (p->positions || r->sort.key_bytes < 4) return false;
+    if (r->plain || p->positions || r->sort.key_bytes < 4) return false;
     if (!r->offsets)
         return n <= SORT_GROUP_BINS_MOST && r->cols > 2 * words &&
                r->cols <= words << SORT_BLOCK_CLASSES;
@@ -131,7 +132,7 @@ static ech_status plan_shape(const struct echi_sort_segments *r, struct groups_p
     TRY(check_algorithm(s));
     p->positions = s->stable;
     p->words_log = SORT_SHORT_LOG(SORT_SHORT_WORD_BYTES(s->key_bytes, p->positions));
-    p->counted = s->key_bytes < 4 && !p->positions && !prefers_networks(r, p);
+    p->counted = s->key_bytes < 4 && !p->positions && !r->plain && !prefers_networks(r, p);
     const bool few = p->counted && s->key_bytes == 2 && s->n <= SORT_COUNTED_WIDE_MOST;
     p->wide = few && (r->offsets ? s->n / SORT_COUNTED_WIDE_MEAN >= r->groups
                                  : r->cols > SORT_COUNTED_WIDE_MEAN);
