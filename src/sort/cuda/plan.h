@@ -35,6 +35,12 @@ struct onesweep_plan {
     uint64_t tiles;
 };
 
+/* The maximum number of elements of which bins of the first digit are sorted in place: those whose
+ * parts are leaves after the second one. */
+#define SORT_LOW_MEMORY_RESIDENT(key_bytes, value_bytes)                                           \
+    ((key_bytes) == 4 && (value_bytes) == 0 ? (size_t)2 * SORT_LOW_MEMORY_BINS_MIN                 \
+                                            : (size_t)SORT_LOW_MEMORY_BINS_MIN - 1)
+
 /* Passes in one array, pages.cuh: the elements of a page, and the pages of the pool. */
 struct pages_plan {
     uint32_t each, pool;

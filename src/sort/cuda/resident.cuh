@@ -8,7 +8,8 @@
  *
  * A pass needs no second buffer, if all tiles of a bin are in resident blocks at the same time.
  *
- *     divide    each bin by its second digit; adjacent parts together are a leaf (msd_leaf.cuh)
+ *     divide    each bin by its second digit, or at the quantiles of a sample of it if it is
+ *               between splitters; adjacent parts together are a leaf (msd_leaf.cuh)
  *     sort      bins with a part that is too large, least significant digit first
  *
  * In the second step, a group of bins gets all of its passes before the next one: after the first
@@ -22,6 +23,7 @@
 #define ECHI_SORT_CUDA_RESIDENT_CUH
 
 #include "sort/cuda/msd.h"
+#include "sort/cuda/quantiles.cuh"
 #include "sort/cuda/sweep.cuh"
 
 struct resident_shared {
@@ -35,8 +37,9 @@ struct resident_shared {
     uint8_t digits[SORT_BINS];                  /* that differ */
     uint32_t passes, active;
     uint32_t divides; /* 1: the first step */
-    uint32_t encoded; /* 1: keys are encoded by it */
+    uint32_t split;   /* 1: bins are between splitters */
     uint32_t most;    /* keys of a part */
+    uint32_t leaf;    /* the number of the first leaf of a bin */
     uint32_t sums[SORT_BINS / 32];
 };
 
@@ -131,18 +134,68 @@ static __device__ inline uint32_t resident_below(const struct resident_shared &b
     return i + (b.first[i] < tile);
 }
 
-/* Clears; finds the tiles of all bins. */
+/* The splitters of a bin, and their number. */
+static __device__ inline ukey *resident_splitters(const struct sort_passes_args &a, uint32_t bin)
+{
+    return (ukey *)a.pages.bins - (SORT_BINS - bin) * SORT_BINS;
+}
+
+/* Writes a leaf of keys in [low, high], which are in the output as they are in the input. */
+static __device__ inline void resident_leaf(const struct sort_passes_args &a, uint32_t at,
+                                            uint32_t begin, uint32_t count, ukey low, ukey high)
+{
+    struct sort_leaf leaf = { begin, count, SORT_IN, bits_of((ukey)(high - low)), low };
+    a.pages.leaves[at] = leaf;
+}
+
+/* Divides a bin at the quantiles of a sample of it. */
+static __device__ inline void resident_sample(const struct sort_passes_args &a,
+                                              struct resident_shared &b, struct pass_shared &s,
+                                              uint32_t bin)
+{
+    enum { SORTERS = 256, EACH = 8, KEYS = SORTERS * EACH };
+    static_assert((int)KEYS <= (int)TILE && (int)SORTERS <= (int)THREADS && KEYS % SORT_BINS == 0,
+                  "a block sorts a sample");
+    const ukey *in = (const ukey *)a.common.keys_out + b.start[bin];
+    const uint32_t size = b.size[bin], part = size / KEYS;
+    ukey e[EACH] = {}, *splitters = resident_splitters(a, bin);
+    if (threadIdx.x < SORTERS)
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            const uint32_t t = k * SORTERS + threadIdx.x;
+            const uint32_t at = t * part + __umulhi(t * 2654435761u, size - (KEYS - 1) * part);
+            e[k] = order_encode(a.common.order, in[at]);
+#if VAL_BYTES
+            e[k] = order_merge(a.common.order, e[k]);
+#endif
+        }
+    quantiles_sort<ukey, SORTERS>(s.keys, e);
+    const uint32_t count = quantiles_write(s.keys, KEYS / SORT_BINS, splitters, s.sums);
+    __syncthreads(); /* the splitters are written, and the sums may be */
+    if (threadIdx.x == 0) splitters[SORT_SPLITTERS] = count;
+}
+
+/* Clears; finds the tiles of all bins, and how they are divided. */
 static __device__ inline void resident_begin(const struct sort_passes_args &a,
-                                             struct resident_shared &b)
+                                             struct resident_shared &b, struct pass_shared &s)
 {
     const uint32_t bin = threadIdx.x;
+    const bool split = splitters_pass(a.state->pass[a.common.passes - 1]);
     uint32_t tiles = 0;
     if (bin < SORT_BINS) {
+        uint32_t size = (uint32_t)(a.pages.state->end[bin] - a.pages.state->start[bin]);
         b.start[bin] = (uint32_t)a.pages.state->start[bin];
-        b.size[bin] = (uint32_t)(a.pages.state->end[bin] - a.pages.state->start[bin]);
         b.digits[bin] =
             (uint8_t)((a.pages.state->top[bin] + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS);
-        tiles = (b.size[bin] + TILE - 1) / TILE;
+        if (split && size <= a.pages.leaf) {
+            if (size && blockIdx.x == 0)
+                resident_leaf(a, atomicAdd(&a.pages.msd->leaves, 1), b.start[bin], size,
+                              splitters_low(*a.pages.splitters, bin),
+                              splitters_high(*a.pages.splitters, bin));
+            size = 0;
+        }
+        b.size[bin] = size;
+        tiles = (size + TILE - 1) / TILE;
     }
     const uint32_t before = bins_scan(tiles, b.sums);
     if (bin < SORT_BINS) b.first[bin] = before;
@@ -150,11 +203,15 @@ static __device__ inline void resident_begin(const struct sort_passes_args &a,
     if (bin == 0) {
         const struct sort_pass &p = a.state->pass[a.common.passes - 1];
         b.group = b.group_tiles = 0;
-        b.divides = b.encoded = !splitters_pass(p);
-        b.passes = (uint32_t)a.common.passes - !splitters_pass(p);
+        b.divides = 1;
+        b.split = split;
+        b.passes = (uint32_t)a.common.passes - !split;
         b.active = p.active;
+        if (split && !a.pages.splitters->ordered) b.active &= ~(uint32_t)SORT_ACTIVE_BALLOTS;
     }
     __syncthreads(); /* the tiles are known */
+    for (uint32_t i = blockIdx.x; split && i < SORT_BINS; i += gridDim.x)
+        if (b.size[i]) resident_sample(a, b, s, i);
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
     const uint64_t words =
         (sizeof *a.pages.bins + (uint64_t)b.first[SORT_BINS] * SORT_BINS * 4) / 16;
@@ -205,9 +262,66 @@ static __device__ inline void resident_leaves(const struct sort_passes_args &a,
     const uint32_t low_bits = KEY_BITS - 2 * SORT_DIGIT_BITS;
     leaf.begin = b.start[bin] + at;
     leaf.count = keys;
-    leaf.source = SORT_OUT;
+    leaf.source = SORT_IN;
     leaf.bits = low_bits + (next - part > 1 ? 32 - (uint32_t)__clz((int)(next - part - 1)) : 0);
     leaf.low = (uint64_t)(bin << SORT_DIGIT_BITS | part) << low_bits;
+}
+
+/* Takes space for leaves; returns the number of the first one, or ~0 if they do not fit. */
+static __device__ inline uint32_t resident_take_leaves(const struct sort_passes_args &a,
+                                                       uint32_t leaves)
+{
+    uint32_t *all = &a.pages.msd->leaves, at = load_relaxed(all);
+    for (;;) {
+        if (at + leaves > SORT_BINS_LEAVES(a.common.n, a.pages.leaf)) return ~0u;
+        const uint32_t before = atomicCAS(all, at, at + leaves);
+        if (before == at) return at;
+        at = before;
+    }
+}
+
+/* The same for a bin that is divided at splitters.  A part with more than half of the keys that fit
+ * is a leaf; a part of equal keys is in order. */
+static __device__ inline void resident_split_leaves(const struct sort_passes_args &a,
+                                                    struct resident_shared &b,
+                                                    struct pass_shared &s)
+{
+    enum { ALONE = 1u << 31 };
+    const uint32_t part = threadIdx.x, bin = b.bin, half = a.pages.leaf / 2;
+    const ukey *splitters = resident_splitters(a, bin);
+    const uint32_t last = (uint32_t)splitters[SORT_SPLITTERS];
+    uint32_t count = 0, alone = 0, *begin = s.list;
+    bool one = false;
+    if (part == 0) b.most = 0;
+    if (part < SORT_BINS) {
+        count = load_target(resident_status(a, b.tail) + part) & COUNT_MASK;
+        one = part && part < last && splitters[part] - splitters[part - 1] == 1;
+        if (count > half || (count && one)) alone = ALONE;
+    }
+    const uint32_t at = bins_scan(count, s.sums); /* also: b.most is zero */
+    if (part < SORT_BINS) {
+        begin[part] = at | alone;
+        if (!one) atomicMax(&b.most, count);
+    }
+    __syncthreads(); /* the beginnings, and the largest part, are known */
+    uint32_t keys = 0, next = part + 1;
+    if (part < SORT_BINS && !(count && one) &&
+        (alone || part == 0 || begin[part - 1] & ALONE || begin[part - 1] / half != at / half)) {
+        while (!alone && next < SORT_BINS && begin[next] / half == at / half) next++;
+        keys = (next < SORT_BINS ? begin[next] & ~ALONE : b.size[bin]) - at;
+    }
+    const uint32_t index = bins_scan(keys != 0, s.sums);
+    const uint32_t leaves = (uint32_t)__syncthreads_count(keys != 0);
+    if (part == 0) {
+        b.leaf = b.most > a.pages.leaf ? ~0u : resident_take_leaves(a, leaves);
+        if (b.leaf == ~0u) a.pages.bins->left[bin] = a.pages.bins->lefts = 1;
+    }
+    __syncthreads(); /* the number of the first leaf is known */
+    if (keys == 0 || b.leaf == ~0u) return;
+    const ukey low = part ? splitters[part - 1] : splitters_low(*a.pages.splitters, bin);
+    const ukey high =
+        next - 1 < last ? splitters[next - 1] - 1 : splitters_high(*a.pages.splitters, bin);
+    resident_leaf(a, b.leaf + index, b.start[bin] + at, keys, low, high);
 }
 
 /* The group of ticket t, in the order of groups and then of passes. */
@@ -238,9 +352,9 @@ static __device__ inline uint32_t resident_take(const struct sort_passes_args &a
         b.w.pass = (int)(b.divides ? digits - 1 : pass);
         b.w.p.active = b.active;
         b.w.p.source = b.w.p.target = SORT_OUT;
-        b.w.p.first = pass == 0 && (b.divides || !b.encoded);
-        b.w.p.last = !b.divides && pass + 1 == digits;
-        b.w.p.epoch = pass + (b.encoded && !b.divides); /* 0 first: descriptors are cleared */
+        b.w.p.first = pass == 0;
+        b.w.p.last = b.divides || pass + 1 == digits;
+        b.w.p.epoch = pass + !b.divides; /* 0 first: descriptors are cleared */
         b.bin = bin;
         b.head = b.first[bin];
         b.tail = b.first[bin + 1] - 1;
