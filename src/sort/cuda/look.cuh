@@ -151,7 +151,8 @@ extern "C" __global__ void __launch_bounds__(SORT_LOOK_THREADS)
     const uint32_t even =
         resident ? (uint32_t)SORT_LOOK_EVEN : max((uint32_t)SORT_LOOK_EVEN, (uint32_t)most);
     bool uneven = __syncthreads_or(me < SORT_BINS && s.digits[me] > even);
-    const bool differs = s.splitters.even && SORT_SPLITS(a.pages.key_bytes, a.pages.value_bytes);
+    const bool splits = resident || SORT_SPLITS_SEGMENTS(bits / 8, a.pages.value_bytes);
+    const bool differs = s.splitters.even && splits;
     if (!uneven && differs && resident) {
         const uint64_t same = (1ull << LOOK_SAME_LOG) / a.common.n;
         uneven = look_same(s) > min(same, (uint64_t)SORT_LOOK_KEYS / 2);

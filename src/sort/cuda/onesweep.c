@@ -110,8 +110,9 @@ void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles)
     if (args->pages.most)
         echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_histogram_first", blocks,
                          SORT_HISTOGRAM_THREADS, 0, -1, "the first digits of a sample are uneven");
-    echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_histogram", blocks,
-                     SORT_HISTOGRAM_THREADS, 0, -1, NULL);
+    if (!args->pages.group)
+        echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_histogram", blocks,
+                         SORT_HISTOGRAM_THREADS, 0, -1, NULL);
 }
 
 /* ---- The strategy ---- */
@@ -239,8 +240,12 @@ static ech_status add_leaves(const struct sort_build *b)
     const uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     ech_status status = ECH_OK;
     if (b->sort->value_bytes) {
-        static const char module[] = "sort_msd_pairs_k32_v4";
-        const struct pairs_tuning *t = echi_sort_pairs_tuning(4, 4);
+        const int key = b->sort->key_bytes, value = (int)b->sort->value_bytes;
+        const struct pairs_tuning *t = echi_sort_pairs_tuning(key, value);
+        const char *module = key == 4
+                                 ? value == 4 ? "sort_msd_pairs_k32_v4" : "sort_msd_pairs_k32_v8"
+                             : value == 4 ? "sort_msd_pairs_k64_v4"
+                                          : "sort_msd_pairs_k64_v8";
         unsigned bytes;
         TRY(echi_sort_pairs_leaf_bytes(&b->gpu, module, t, &bytes));
         add_leaf(b, module, "sort_pairs_leaf", leaves, t->leaf_threads, bytes);
@@ -334,19 +339,19 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
     pages->group = RESIDENT_GROUP * bins;
     if (pages->most) add_pages(b, ECHI_LOOK, "sort_pages_look", 1, SORT_LOOK_THREADS, 0);
     echi_sort_histogram_steps(b, p.tiles);
-    if (pages->most) add_pass(b, &p, "sort_onesweep", b->plan->passes - 1, 0);
-    if (bins) {
-        add_pass(b, &p, "sort_onesweep_pages", b->plan->passes - 1, splitters_bytes(b));
-        return add_bins(b, bins);
+    if (pages->most) {
+        const unsigned bytes = splitters_bytes(b);
+        const char *first = bytes ? "sort_onesweep_first" : "sort_onesweep";
+        add_pass(b, &p, first, b->plan->passes - 1, bytes);
     }
+    if (bins) return add_bins(b, bins);
     if (paged && !b->args->common.in_place && !(pages->most && b->plan->passes == 1))
         add_pass(b, &p, "sort_onesweep", 0, 0);
     for (int pass = 0; pass < b->plan->passes; pass++) {
         if (paged)
             add_pages(b, ECHI_PLAN, "sort_pages_begin",
                       echi_cuda_least(pages->slots / SORT_BINS + 1, processors), SORT_BINS, pass);
-        add_pass(b, &p, paged ? "sort_onesweep_pages" : "sort_onesweep", pass,
-                 pages->most && pass == b->plan->passes - 1 ? splitters_bytes(b) : 0);
+        add_pass(b, &p, paged ? "sort_onesweep_pages" : "sort_onesweep", pass, 0);
     }
     if (paged)
         add_pages(b, ECHI_FINISH, "sort_pages_place",

@@ -8,9 +8,9 @@
  *     exchange  through shared memory into the order of the ranks
  *     store     each bin as one run; then the values in the same way
  *
- * sort_onesweep_pages may store runs in pages (pages.cuh), or uses splitters (splitters.cuh).
- * sort_onesweep_rest runs all passes in pages in one launch, if bins are too large for
- * sort_onesweep_bins.
+ * sort_onesweep_pages may store runs in pages (pages.cuh).  sort_onesweep_first moves keys to the
+ * bins that low_memory then sorts, which may be between splitters (splitters.cuh).  If they are too
+ * large for sort_onesweep_bins, sort_onesweep_rest runs all passes in pages in one launch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -340,6 +340,8 @@ static __device__ inline bool ends_output(const struct sort_passes_args &a)
 }
 
 #if SORT_SPLITS(KEY_BYTES, VAL_BYTES)
+/* ---- The pass of the first digit, or between splitters ---- */
+
 /* A separate function, so that it takes no registers from other tiles. */
 static __device__ __noinline__ void splitters_tile(const struct sort_passes_args &a,
                                                    const struct sweep &w, struct pass_shared &s,
@@ -351,6 +353,30 @@ static __device__ __noinline__ void splitters_tile(const struct sort_passes_args
         sort_tile<1, BY_SPLITTERS, 0>(a, w, s, at, TILE);
     else
         sort_tile<0, BY_SPLITTERS, 0>(a, w, s, at, here);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    sort_onesweep_first(const __grid_constant__ struct sort_passes_args a)
+{
+    struct pass_shared &s = *(struct pass_shared *)shared_bytes;
+    wait_for_earlier();
+    if (threadIdx.x == 0) s.tile = atomicAdd(&a.pages.state->tiles_taken[1], 1);
+    if (threadIdx.x == 0) s.zero = 0;
+    const struct sweep w = { a.state->pass[a.common.level], a.common.level,
+                             (uint32_t)a.common.part };
+    if (!a.pages.state->buckets) return; /* it is not planned */
+    rank_clear(s.counts, WARPS * SORT_BINS);
+    __syncthreads(); /* the tile is known and the counters are clear */
+    const uint64_t at = (uint64_t)s.tile * TILE;
+    const uint32_t here = (uint32_t)min(a.common.n - at, (uint64_t)TILE);
+    if (splitters_pass(w.p))
+        splitters_tile(a, w, s, at, here);
+    else if (here < TILE)
+        sort_tile<0, 0, 0>(a, w, s, at, here);
+    else if (VAL_BYTES && order_distinct(a.common.order))
+        sort_tile<1, 0, 1>(a, w, s, at, TILE);
+    else
+        sort_tile<1, 0, 0>(a, w, s, at, TILE);
 }
 #endif
 
@@ -374,19 +400,12 @@ template <int PAGES> static __device__ inline void sweep_tile(const struct sort_
         if (!PAGES && !a.pages.state && ends_output(a)) copy_to_output(a);
         return;
     }
-    if (PAGES ? w.p.active & SORT_ACTIVE_DIRECT
+    if (PAGES ? w.p.active & (SORT_ACTIVE_DIRECT | SORT_ACTIVE_SPLITTERS)
               : a.pages.state && !(w.p.active & SORT_ACTIVE_DIRECT))
-        return;                                                 /* the other kernel does it */
-    if (PAGES && a.pages.group && !splitters_pass(w.p)) return; /* sort_onesweep_rest does it */
+        return; /* another kernel does it */
     rank_clear(s.counts, WARPS * SORT_BINS);
     __syncthreads(); /* the tile is known and the counters are clear */
     const uint64_t at = (uint64_t)s.tile * TILE;
-#if SORT_SPLITS(KEY_BYTES, VAL_BYTES)
-    if (PAGES && splitters_pass(w.p)) {
-        splitters_tile(a, w, s, at, (uint32_t)min(a.common.n - at, (uint64_t)TILE));
-        return;
-    }
-#endif
     if (a.common.n - at < TILE)
         sort_tile<0, PAGES, 0>(a, w, s, at, (uint32_t)(a.common.n - at));
     else if (VAL_BYTES && !PAGES && order_distinct(a.common.order))
@@ -491,12 +510,20 @@ static __device__ __noinline__ void rest_part(const struct sort_passes_args &a,
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sort_onesweep_rest(const __grid_constant__ struct sort_passes_args a)
 {
+    static_assert((int)KEY_BYTES <= (int)WARPS && THREADS >= 32 * SORT_PASSES,
+                  "a block counts all digits, and plans all passes");
     __shared__ struct sweep w;
+    __shared__ struct passes_plan_shared plan;
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
     const uint32_t tiles = (uint32_t)((a.common.n + TILE - 1) / TILE);
-    uint32_t barriers = 0;
+    uint32_t barriers = 1;
     if (a.pages.state->buckets) return;
-    if (threadIdx.x == 0) s.zero = 0;
+    count_digits(a, (uint32_t(*)[SORT_BINS])s.counts);
+    if (count_ends(a, plan)) {
+        plan_digits(a, plan);
+        if (threadIdx.x == 0) a.counts->finished = 0;
+    }
+    grid_barrier(&a.pages.state->arrived, barriers);
     for (int pass = 0; pass < a.common.passes; pass++) {
         if (!a.state->pass[pass].active) continue;
         __syncthreads(); /* all threads are done with the last pass */

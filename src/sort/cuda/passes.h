@@ -24,8 +24,11 @@ enum {
 enum { SORT_SPLITTERS = SORT_BINS - 1 };
 
 /* Whether there is code for splitters: not for all payloads, to limit the size of the kernels. */
-#define SORT_SPLITS(key_bytes, value_bytes)                                                        \
-    ((key_bytes) >= 4 && ((value_bytes) == 0 || ((key_bytes) == 4 && (value_bytes) == 4)))
+#define SORT_SPLITS(key_bytes, value_bytes) ((key_bytes) >= 4 && (value_bytes) <= 8)
+
+/* Whether bins between splitters may be sorted as segments. */
+#define SORT_SPLITS_SEGMENTS(key_bytes, value_bytes)                                               \
+    ((value_bytes) == 0 || ((key_bytes) == 4 && (value_bytes) == 4))
 
 /* Whether there may be code for sorts of bins in resident blocks (resident.cuh): only for compute
  * capability 9.0 and later ones, to limit the size of the library. */
@@ -54,8 +57,8 @@ struct sort_splitters {
 #define SORT_ONESWEEP_SHARED_BYTES(threads, items, widest)                                         \
     (SORT_SHARED_BYTES(threads, items, widest) + SORT_BINS * 6 + (threads) / SORT_WARP * 8)
 
-/* ... of sort_onesweep_pages with splitters, and of sort_onesweep_bins: in addition these, and the
- * bins of a tile's keys. */
+/* ... of sort_onesweep_first and sort_onesweep_bins: in addition splitters, and the bins of a tile's
+ * keys. */
 #define SORT_SPLITTERS_SHARED_BYTES(tile, key_bytes) (SORT_BINS * (key_bytes) + 2u * (tile) + 16u)
 
 /* Bits of an active pass.  SPLITTERS: bins are those of struct sort_splitters.  BALLOTS: many keys

@@ -154,8 +154,8 @@ static __device__ inline bool plan_first_digit(const struct sort_passes_args &a,
     return true;
 }
 
-/* Like sort_histogram, but only the bins of the first digit.  If one is too large, nothing is
- * planned. */
+/* Like sort_histogram, but only the bins of the first digit.  If one is too large, or none are
+ * wanted, nothing is planned. */
 extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
     sort_histogram_first(const __grid_constant__ struct sort_passes_args a)
 {
@@ -163,8 +163,8 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
     __shared__ ukey tree[SORT_BINS];
     __shared__ struct passes_plan_shared s;
     wait_for_earlier();
-    if (!a.pages.splitters->count && !a.pages.splitters->even) return;
     clear_passes(a);
+    if (!a.pages.splitters->count && !a.pages.splitters->even) return;
     count_first_digit(a, tree, bins);
     if (!count_ends(a, s)) return;
     const uint64_t count = plan_bin(a, s, a.common.passes - 1);
