@@ -191,7 +191,7 @@ static u64 low_memory(const char *device, u64 n, const struct sort *s)
         if (k >= 4 && (v == 0 || v == 4 || v == 8 || v == 16)) {
             u64 few = pages(n, k, v, s->index_bytes != 0), all = most / 256 * 256;
             bool bins = !s->index_bytes && few < all && n < (u64)1 << 32;
-            if (s->dtype == ECH_F32) bins = bins && v <= 8 && n <= (v ? (1 << 27) - 1 : 1 << 28);
+            if (s->dtype == ECH_F32) bins = bins && v <= 8 && n <= 1u << (v <= 4 ? 28 : 27);
             if (bins && (n >= 1 << 21 || said(device, n, s) == all)) few = all;
             if (n > 1 << 24) CHECK(few <= most + (s->index_bytes ? part(n * k) : 0));
             if (few < least) least = few;

@@ -19,13 +19,14 @@ enum {
     LOOK_SLOTS = SORT_LOOK_KEYS,          /* of a hash table */
     LOOK_BALLOTS = SORT_LOOK_KEYS / 4,    /* of the most frequent key, at least */
     LOOK_FREQUENT = SORT_LOOK_KEYS / 128, /* of a frequent key, at least */
+    LOOK_MANY_LOG = 26,                   /* keys: from here on, bins should be more even */
     LOOK_SAME_LOG = 33 /* n times the keys of the sample that have equal ones, at most */
 };
 
 struct look_shared {
     union {
         uint64_t key[SORT_LOOK_KEYS];
-        uint32_t key32[SORT_LOOK_KEYS];
+        uint32_t key32[2 * SORT_LOOK_KEYS];
     };
     union {
         uint64_t split[SORT_BINS];
@@ -39,11 +40,12 @@ struct look_shared {
     struct sort_splitters splitters;
 };
 
-/* Sample t, in the form in which keys are compared. */
-static __device__ inline uint64_t look_key(const struct sort_passes_args &a, uint32_t t)
+/* Key t of a sample of so many, in the form in which keys are compared. */
+static __device__ inline uint64_t look_key(const struct sort_passes_args &a, uint32_t t,
+                                           uint32_t samples)
 {
     const struct echi_order &o = a.common.order;
-    const uint32_t part = (uint32_t)(a.common.n / SORT_LOOK_KEYS), bits = 8 * a.pages.key_bytes;
+    const uint32_t part = (uint32_t)(a.common.n / samples), bits = 8 * a.pages.key_bytes;
     const uint64_t at = (uint64_t)t * part + __umulhi(t * 2654435761u, part);
     const uint64_t all = ~0ull >> (64 - bits);
     const uint64_t u = bits == 64 ? ((const uint64_t *)a.common.keys_in)[at]
@@ -106,22 +108,26 @@ static __device__ inline uint32_t look_same(struct look_shared &s)
     return same;
 }
 
-/* Sorts the sample, and writes the splitters. */
-template <typename type>
-static __device__ inline void look_split(struct look_shared &s, type *key, type *split)
+/* Sorts a sample, EACH keys of a thread, and writes the splitters. */
+template <int EACH, typename type>
+static __device__ __noinline__ void look_split(const struct sort_passes_args &a,
+                                               struct look_shared &s, type *key, type *split)
 {
+    enum { KEYS = EACH * SORT_LOOK_THREADS };
     const uint32_t me = threadIdx.x;
-    type e[SORT_LOOK_EACH];
-    for (uint32_t k = 0; k < SORT_LOOK_EACH; k++) e[k] = (type)s.key[k * SORT_LOOK_THREADS + me];
+    type e[EACH];
+#pragma unroll
+    for (uint32_t k = 0; k < EACH; k++) e[k] = (type)look_key(a, k * SORT_LOOK_THREADS + me, KEYS);
     __syncthreads(); /* all threads have read */
     quantiles_sort<type, SORT_LOOK_THREADS>(key, e);
-    const uint32_t count = quantiles_write(key, SORT_LOOK_KEYS / SORT_BINS, split, s.sums);
+    const uint32_t count = quantiles_write(key, KEYS / SORT_BINS, split, s.sums);
     __syncthreads(); /* the splitters are written */
     if (me < SORT_BINS) s.splitters.key[me] = split[me];
     if (me == 0) s.count = count;
     if (me + 1 < count && split[me + 1] - split[me] == 1) { /* perhaps a frequent key */
-        const uint32_t equal = quantiles_below(key, SORT_LOOK_KEYS, split[me + 1]) -
-                               quantiles_below(key, SORT_LOOK_KEYS, split[me]);
+        const uint32_t equal =
+            (quantiles_below(key, KEYS, split[me + 1]) - quantiles_below(key, KEYS, split[me])) *
+            SORT_LOOK_KEYS / KEYS;
         atomicMax(&s.most, equal << 8 | (me + 1));
         if (equal >= LOOK_FREQUENT) atomicAdd(&s.frequent, equal);
     }
@@ -136,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(SORT_LOOK_THREADS)
     const bool resident = a.pages.group != 0;
     for (uint32_t k = 0; k < SORT_LOOK_EACH; k++) {
         const uint32_t i = me + k * SORT_LOOK_THREADS;
-        s.key[i] = look_key(a, i);
+        s.key[i] = look_key(a, i, SORT_LOOK_KEYS);
     }
     if (me < SORT_BINS) s.digits[me] = 0;
     for (uint32_t i = me; i < sizeof s.splitters / 4; i += SORT_LOOK_THREADS)
@@ -159,10 +165,15 @@ extern "C" __global__ void __launch_bounds__(SORT_LOOK_THREADS)
     }
     __syncthreads(); /* all threads have read */
     if (uneven && differs) {
-        if (bits == 32)
-            look_split(s, s.key32, s.split32);
+        const bool many = a.common.n >> LOOK_MANY_LOG != 0;
+        if (bits == 32 && many)
+            look_split<2 * SORT_LOOK_EACH>(a, s, s.key32, s.split32);
+        else if (bits == 32)
+            look_split<SORT_LOOK_EACH / 2>(a, s, s.key32, s.split32);
+        else if (many)
+            look_split<SORT_LOOK_EACH>(a, s, s.key, s.split);
         else
-            look_split(s, s.key, s.split);
+            look_split<SORT_LOOK_EACH / 2>(a, s, s.key, s.split);
     }
     if (me == 0) {
         const bool slow = bits == 32 && !resident && s.frequent < SORT_LOOK_KEYS / 2u;

@@ -200,8 +200,10 @@ static void lay_out_bins(const struct echi_sort *s, const struct onesweep_plan *
                          struct echi_layout *layout, struct sort_pages_args *pages,
                          struct sort_lists *lists)
 {
-    const size_t descriptors = (size_t)(plan->tiles + SORT_BINS) * SORT_BINS * sizeof(uint32_t);
-    const size_t splitters = (size_t)SORT_BINS * SORT_BINS * (size_t)s->key_bytes;
+    const size_t rows = SORT_BINS + SORT_BINS_WORKERS(s->n);
+    const size_t descriptors = (size_t)(plan->tiles + rows) * SORT_BINS * sizeof(uint32_t) +
+                               (s->n / leaf_of(s) + 1) * sizeof(uint32_t);
+    const size_t splitters = rows * SORT_BINS * (size_t)s->key_bytes;
     const size_t leaves = SORT_BINS_LEAVES(s->n, leaf_of(s));
     char *bins = echi_part(layout, splitters + sizeof *pages->bins + descriptors, 1);
     pages->bins = bins ? (void *)(bins + splitters) : NULL;

@@ -76,8 +76,9 @@ static __device__ inline void rank_stable(const struct sort_passes_args &a, cons
         slot[i] = counts ? tile_digit<PLAIN>(a.common, key[i], pass)
                          : SORT_BINS - 1; /* past the end: last */
 #if SORT_SPLITS(KEY_BYTES, VAL_BYTES)
-        if (SPLIT(PAGES) && counts) {
-            slot[i] = splitters_bin(splitters_of(s).tree, a.common, key[i]);
+        if (SPLIT(PAGES)) { /* all at once, without branches */
+            const uint32_t its = splitters_bin(splitters_of(s).tree, a.common, key[i]);
+            slot[i] = counts ? its : SORT_BINS - 1;
             splitters_of(s).bin[mine + 32 * i] = (uint8_t)slot[i];
         }
 #endif
@@ -126,11 +127,11 @@ static __device__ inline void rank_unstable(const struct sort_passes_args &a, co
 #if SORT_SPLITS(KEY_BYTES, VAL_BYTES)
     if (SPLIT(PAGES)) /* above the rank: the bin */
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++)
-            if (exists<FULL>(mine + 32 * i, here)) {
-                slot[i] = splitters_bin(splitters_of(s).tree, a.common, key[i]);
+        for (int i = 0; i < ITEMS; i++) {
+            slot[i] = splitters_bin(splitters_of(s).tree, a.common, key[i]);
+            if (exists<FULL>(mine + 32 * i, here))
                 slot[i] = slot[i] << 16 | atomicAdd(&s.counts[counter_of(slot[i])], 1);
-            }
+        }
 #endif
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
@@ -348,11 +349,8 @@ static __device__ __noinline__ void splitters_tile(const struct sort_passes_args
                                                    uint64_t at, uint32_t here)
 {
     splitters_load(splitters_of(s).tree, a.pages.splitters->key, a.pages.splitters->count);
-    __syncthreads(); /* the splitters are loaded */
-    if (here == TILE)
-        sort_tile<1, BY_SPLITTERS, 0>(a, w, s, at, TILE);
-    else
-        sort_tile<0, BY_SPLITTERS, 0>(a, w, s, at, here);
+    __syncthreads();                                  /* the splitters are loaded */
+    sort_tile<0, BY_SPLITTERS, 0>(a, w, s, at, here); /* full or not: less code is fetched */
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
@@ -449,13 +447,31 @@ static __device__ __noinline__ void resident_split_tile(const struct sort_passes
     const ukey *splitters = resident_splitters(a, b.bin);
     splitters_load(splitters_of(s).tree, splitters, (uint32_t)splitters[SORT_SPLITTERS]);
     __syncthreads(); /* the splitters are loaded */
-    if (b.here == TILE)
-        sort_tile<1, IN_PARTS, 0>(a, b.w, s, b.at, TILE);
-    else
-        sort_tile<0, IN_PARTS, 0>(a, b.w, s, b.at, b.here);
+    sort_tile<0, IN_PARTS, 0>(a, b.w, s, b.at, b.here);
 }
 
-/* The division of all bins, then all digits of those that it did not divide into leaves.  The
+/* Divides leaves that are too large. */
+static __device__ __noinline__ void resident_over(const struct sort_passes_args &a,
+                                                  struct resident_shared &b, struct pass_shared &s)
+{
+    const uint32_t split = b.split;
+    while (blockIdx.x < SORT_BINS_WORKERS(a.common.n)) {
+        __syncthreads(); /* all threads are done with the last one */
+        if (threadIdx.x == 0) resident_take_over(a, b, s);
+        __syncthreads(); /* the leaf is known */
+        if (!b.here) break;
+        resident_sample<SAMPLE_FEW>(a, b, s, ALONE_BIN);
+        __syncthreads(); /* the splitters are written, and all threads have read the sample */
+        rank_clear(s.counts, WARPS * SORT_BINS);
+        resident_split_tile(a, b, s);
+        __syncthreads(); /* the tile is stored */
+        resident_leaves(a, b, s);
+    }
+    __syncthreads(); /* all threads have read whether there was a leaf */
+    if (threadIdx.x == 0) b.split = split;
+}
+
+/* The division of all bins, the division of leaves that are too large, then all digits of those that it did not divide into leaves.  The
  * blocks are resident together, and take tiles in the order of resident_take(): the tiles for which
  * a tile waits are those of blocks that do not wait for it. */
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
@@ -472,7 +488,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         rank_clear(s.counts, WARPS * SORT_BINS);
         __syncthreads(); /* the tile is known and the counters are clear */
         if (!b.here) {
-            if (!b.divides || !resident_again(a, b)) return;
+            if (!b.divides) return;
+            grid_barrier(&a.pages.state->arrived, 2);
+            if (load_relaxed(&a.pages.bins->over)) {
+                resident_over(a, b, s);
+                grid_barrier(&a.pages.state->arrived, 3);
+            }
+            if (!resident_again(a, b)) return;
             continue;
         }
         const bool ends = b.divides && s.tile == b.tail;
@@ -484,10 +506,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
             sort_tile<1, IN_BINS, 0>(a, b.w, s, b.at, TILE);
         __syncthreads(); /* the tile is stored */
         if (ends) {
-            if (b.split)
-                resident_split_leaves(a, b, s);
-            else
-                resident_leaves(a, b, s);
+            resident_leaves(a, b, s);
+            __syncthreads(); /* the counters may be cleared */
         }
         if (threadIdx.x == 0) /* see resident_take() */
             add_acq_rel(&a.pages.bins->stored[b.w.p.epoch][b.bin], 1);

@@ -139,13 +139,18 @@ struct sort_pages_state {
 
 /* Sorts of bins in resident blocks: tiles that are loaded and stored, of each pass of a bin, where
  * pass 0 divides it; bins that were not divided into leaves; tiles that blocks have taken, of all
- * digits and of the division.  The descriptors of the tiles follow.  Before it, each bin has
- * SORT_SPLITTERS splitters, and their number. */
+ * digits and of the division; parts that are too large for a leaf, and those that blocks have taken.
+ *
+ *     [ splitters of each bin, and of each worker's part | this | descriptors of tiles, and of a
+ *       tile of each worker | the numbers of leaves that are too large ] */
 struct sort_bins_state {
     uint32_t loaded[SORT_PASSES + 1][SORT_BINS], stored[SORT_PASSES + 1][SORT_BINS];
     uint32_t left[SORT_BINS];
-    uint32_t taken[2], lefts, unused[SORT_BINS - 3];
+    uint32_t taken[2], lefts, over, over_taken, unused[SORT_BINS - 5];
 };
+
+/* The blocks that divide such parts again, at most: if there are few elements, none. */
+#define SORT_BINS_WORKERS(n) ((n) >= 1u << 25 ? 512u : 0u)
 
 /* A leaf has more than half of the keys that fit, except the last one of a bin, and those next to a
  * larger part or to one that has equal keys only.  If there are more, bins are not divided. */

@@ -36,10 +36,9 @@ struct onesweep_plan {
 };
 
 /* The maximum number of elements of which bins of the first digit are sorted in place: those whose
- * parts are leaves after the second one. */
+ * parts are leaves after the second one, or nearly all of them. */
 #define SORT_LOW_MEMORY_RESIDENT(key_bytes, value_bytes)                                           \
-    ((key_bytes) == 4 && (value_bytes) == 0 ? (size_t)2 * SORT_LOW_MEMORY_BINS_MIN                 \
-                                            : (size_t)SORT_LOW_MEMORY_BINS_MIN - 1)
+    ((size_t)((key_bytes) == 4 && (value_bytes) <= 4 ? 2 : 1) * SORT_LOW_MEMORY_BINS_MIN)
 
 /* Passes in one array, pages.cuh: the elements of a page, and the pages of the pool. */
 struct pages_plan {

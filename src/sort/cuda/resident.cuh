@@ -26,6 +26,8 @@
 #include "sort/cuda/quantiles.cuh"
 #include "sort/cuda/sweep.cuh"
 
+enum { ALONE_BIN = SORT_BINS }; /* a part that a block divides again */
+
 struct resident_shared {
     struct sweep w;                /* the pass of the tile; at the beginning: resident_of() */
     uint64_t at;                   /* of the tile */
@@ -33,13 +35,16 @@ struct resident_shared {
     uint32_t bin, head, tail;      /* its bin, and the bin's first and last tile */
     uint32_t group, group_tiles;   /* the first tile of the group, and their number */
     uint32_t first[SORT_BINS + 1]; /* the first tile of each bin, and the number of all tiles */
-    uint32_t start[SORT_BINS], size[SORT_BINS]; /* elements */
-    uint8_t digits[SORT_BINS];                  /* that differ */
+    uint32_t start[SORT_BINS + 1], size[SORT_BINS + 1]; /* elements */
+    uint8_t digits[SORT_BINS];                          /* that differ */
     uint32_t passes, active;
     uint32_t divides; /* 1: the first step */
     uint32_t split;   /* 1: bins are between splitters */
-    uint32_t most;    /* keys of a part */
+    uint32_t most;    /* keys of a part, at most */
+    uint32_t small;   /* ... that is not a leaf */
     uint32_t leaf;    /* the number of the first leaf of a bin */
+    uint32_t part;    /* the leaf that is bin ALONE_BIN */
+    ukey low, high;   /* of its keys */
     uint32_t sums[SORT_BINS / 32];
 };
 
@@ -114,8 +119,8 @@ static __device__ inline void resident_wait_loaded(const struct sort_passes_args
                                                    const struct sweep &w)
 {
     const struct resident_shared &b = resident_of(w);
-    uint32_t *loaded = &a.pages.bins->loaded[w.p.epoch][b.bin];
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0 && b.tail != b.head) {
+        uint32_t *loaded = &a.pages.bins->loaded[w.p.epoch][b.bin];
         add_acq_rel(loaded, 1); /* all threads have loaded before a barrier */
         wait_acquire(loaded, b.tail - b.head + 1);
     }
@@ -137,7 +142,20 @@ static __device__ inline uint32_t resident_below(const struct resident_shared &b
 /* The splitters of a bin, and their number. */
 static __device__ inline ukey *resident_splitters(const struct sort_passes_args &a, uint32_t bin)
 {
-    return (ukey *)a.pages.bins - (SORT_BINS - bin) * SORT_BINS;
+    const uint32_t workers = SORT_BINS_WORKERS(a.common.n);
+    const uint32_t row = bin == ALONE_BIN ? SORT_BINS + blockIdx.x : bin;
+    return (ukey *)a.pages.bins - (SORT_BINS + workers - row) * SORT_BINS;
+}
+
+/* The number of rows of descriptors, and the list that follows. */
+static __device__ inline uint32_t resident_rows(const struct sort_passes_args &a)
+{
+    return (uint32_t)((a.common.n + TILE - 1) / TILE) + SORT_BINS + SORT_BINS_WORKERS(a.common.n);
+}
+
+static __device__ inline uint32_t *resident_overs(const struct sort_passes_args &a)
+{
+    return resident_status(a, resident_rows(a));
 }
 
 /* Writes a leaf of keys in [low, high], which are in the output as they are in the input. */
@@ -148,12 +166,22 @@ static __device__ inline void resident_leaf(const struct sort_passes_args &a, ui
     a.pages.leaves[at] = leaf;
 }
 
+/* Keys of a sample per thread: the more keys a part has, the more even must parts be. */
+enum {
+    SAMPLE_FEW = 2,
+    SAMPLE_FEW_LOG = 17, /* of a bin, at most */
+    SAMPLE_SOME = 8,
+    SAMPLE_SOME_LOG = 19,
+    SAMPLE_MANY = KEY_BYTES == 4 && (int)TILE >= 8192 ? 32 : 16
+};
+
 /* Divides a bin at the quantiles of a sample of it. */
-static __device__ inline void resident_sample(const struct sort_passes_args &a,
-                                              struct resident_shared &b, struct pass_shared &s,
-                                              uint32_t bin)
+template <int EACH>
+static __device__ __noinline__ void resident_sample(const struct sort_passes_args &a,
+                                                    struct resident_shared &b,
+                                                    struct pass_shared &s, uint32_t bin)
 {
-    enum { SORTERS = 256, EACH = 8, KEYS = SORTERS * EACH };
+    enum { SORTERS = 256, KEYS = SORTERS * EACH };
     static_assert((int)KEYS <= (int)TILE && (int)SORTERS <= (int)THREADS && KEYS % SORT_BINS == 0,
                   "a block sorts a sample");
     const ukey *in = (const ukey *)a.common.keys_out + b.start[bin];
@@ -211,7 +239,12 @@ static __device__ inline void resident_begin(const struct sort_passes_args &a,
     }
     __syncthreads(); /* the tiles are known */
     for (uint32_t i = blockIdx.x; split && i < SORT_BINS; i += gridDim.x)
-        if (b.size[i]) resident_sample(a, b, s, i);
+        if (b.size[i] >> SAMPLE_SOME_LOG)
+            resident_sample<SAMPLE_MANY>(a, b, s, i);
+        else if (b.size[i] >> SAMPLE_FEW_LOG)
+            resident_sample<SAMPLE_SOME>(a, b, s, i);
+        else if (b.size[i])
+            resident_sample<SAMPLE_FEW>(a, b, s, i);
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
     const uint64_t words =
         (sizeof *a.pages.bins + (uint64_t)b.first[SORT_BINS] * SORT_BINS * 4) / 16;
@@ -224,47 +257,12 @@ static __device__ inline void resident_begin(const struct sort_passes_args &a,
 static __device__ inline bool resident_again(const struct sort_passes_args &a,
                                              struct resident_shared &b)
 {
-    grid_barrier(&a.pages.state->arrived, 2);
     if (!load_relaxed(&a.pages.bins->lefts)) return false;
     if (threadIdx.x < SORT_BINS && !load_relaxed(&a.pages.bins->left[threadIdx.x]))
         b.digits[threadIdx.x] = 0;
     __syncthreads(); /* all threads have read b.divides */
     if (threadIdx.x == 0) b.divides = b.group = b.group_tiles = 0;
     return true;
-}
-
-/* Lists the leaves of a bin of which the block has stored the last tile: parts that begin in the
- * same interval of `each` keys.  If a part is too large, the bin is left to the second step. */
-static __device__ inline void resident_leaves(const struct sort_passes_args &a,
-                                              struct resident_shared &b, struct pass_shared &s)
-{
-    const uint32_t part = threadIdx.x, bin = b.bin;
-    uint32_t count = 0, *begin = s.list;
-    if (part == 0) b.most = 0;
-    if (part < SORT_BINS) count = load_target(resident_status(a, b.tail) + part) & COUNT_MASK;
-    const uint32_t at = bins_scan(count, s.sums); /* also: b.most is zero */
-    if (part < SORT_BINS) {
-        begin[part] = at;
-        atomicMax(&b.most, count);
-    }
-    __syncthreads(); /* the beginnings, and the largest part, are known */
-    if (b.most > a.pages.leaf / 2) {
-        if (part == 0) a.pages.bins->left[bin] = a.pages.bins->lefts = 1;
-        return;
-    }
-    const uint32_t each = a.pages.leaf - b.most, mine = at / each;
-    if (part >= SORT_BINS || (part && begin[part - 1] / each == mine)) return;
-    uint32_t next = part + 1;
-    while (next < SORT_BINS && begin[next] / each == mine) next++;
-    const uint32_t keys = (next < SORT_BINS ? begin[next] : b.size[bin]) - at;
-    if (keys == 0) return;
-    struct sort_leaf &leaf = a.pages.leaves[atomicAdd(&a.pages.msd->leaves, 1)];
-    const uint32_t low_bits = KEY_BITS - 2 * SORT_DIGIT_BITS;
-    leaf.begin = b.start[bin] + at;
-    leaf.count = keys;
-    leaf.source = SORT_IN;
-    leaf.bits = low_bits + (next - part > 1 ? 32 - (uint32_t)__clz((int)(next - part - 1)) : 0);
-    leaf.low = (uint64_t)(bin << SORT_DIGIT_BITS | part) << low_bits;
 }
 
 /* Takes space for leaves; returns the number of the first one, or ~0 if they do not fit. */
@@ -280,48 +278,110 @@ static __device__ inline uint32_t resident_take_leaves(const struct sort_passes_
     }
 }
 
-/* The same for a bin that is divided at splitters.  A part with more than half of the keys that fit
- * is a leaf; a part of equal keys is in order. */
-static __device__ inline void resident_split_leaves(const struct sort_passes_args &a,
-                                                    struct resident_shared &b,
-                                                    struct pass_shared &s)
+/* The minimum key of a part of a bin, and the maximum key. */
+static __device__ inline ukey resident_low(const struct sort_passes_args &a,
+                                           const struct resident_shared &b, uint32_t part)
+{
+    enum { LOW_BITS = KEY_BITS - 2 * SORT_DIGIT_BITS };
+    if (!b.split) return (ukey)((b.bin << SORT_DIGIT_BITS) + part) << LOW_BITS;
+    if (part) return resident_splitters(a, b.bin)[part - 1];
+    return b.bin == ALONE_BIN ? b.low : splitters_low(*a.pages.splitters, b.bin);
+}
+
+static __device__ inline ukey resident_high(const struct sort_passes_args &a,
+                                            const struct resident_shared &b, uint32_t part)
+{
+    const ukey *splitters = resident_splitters(a, b.bin);
+    if (!b.split) return resident_low(a, b, part + 1) - 1;
+    if (part < splitters[SORT_SPLITTERS]) return splitters[part] - 1;
+    return b.bin == ALONE_BIN ? b.high : splitters_high(*a.pages.splitters, b.bin);
+}
+
+/* Leaves the bin of these elements to the second step. */
+static __device__ inline void resident_leave(const struct sort_passes_args &a,
+                                             const struct resident_shared &b, uint32_t begin)
+{
+    const uint32_t bin = threadIdx.x, next = min(bin + 1, SORT_BINS - 1u);
+    if (bin >= SORT_BINS || b.start[bin] > begin || (next > bin && b.start[next] <= begin)) return;
+    a.pages.bins->left[bin] = a.pages.bins->lefts = 1;
+}
+
+/* Lists the leaves of a bin of which the block has stored the last tile: parts that begin in the
+ * same interval of `each` keys.  A part with more than half of the keys that fit is a leaf, which
+ * is divided again if it is too large; a part of equal keys is in order.  If a part does not even
+ * fit in a tile, or there are too many leaves, the bin is left to the second step. */
+static __device__ inline void resident_leaves(const struct sort_passes_args &a,
+                                              struct resident_shared &b, struct pass_shared &s)
 {
     enum { ALONE = 1u << 31 };
-    const uint32_t part = threadIdx.x, bin = b.bin, half = a.pages.leaf / 2;
-    const ukey *splitters = resident_splitters(a, bin);
-    const uint32_t last = (uint32_t)splitters[SORT_SPLITTERS];
-    uint32_t count = 0, alone = 0, *begin = s.list;
-    bool one = false;
-    if (part == 0) b.most = 0;
+    const uint32_t part = threadIdx.x, bin = b.bin, leaf = a.pages.leaf;
+    const bool again = bin == ALONE_BIN;
+    uint32_t count = 0, *begin = s.counts;
+    bool one = false, alone = false;
+    if (part == 0) b.most = b.small = 0;
     if (part < SORT_BINS) {
         count = load_target(resident_status(a, b.tail) + part) & COUNT_MASK;
-        one = part && part < last && splitters[part] - splitters[part - 1] == 1;
-        if (count > half || (count && one)) alone = ALONE;
+        one = count && b.split && resident_low(a, b, part) == resident_high(a, b, part);
+        alone = count > leaf / 2 || one;
     }
-    const uint32_t at = bins_scan(count, s.sums); /* also: b.most is zero */
+    const uint32_t at = bins_scan(count, s.sums); /* also: the maxima are zero */
     if (part < SORT_BINS) {
-        begin[part] = at | alone;
+        begin[part] = at;
         if (!one) atomicMax(&b.most, count);
+        if (!alone) atomicMax(&b.small, count);
     }
-    __syncthreads(); /* the beginnings, and the largest part, are known */
+    __syncthreads(); /* the beginnings, and the largest parts, are known */
+    const uint32_t interval = alone ? ALONE | part : at / (leaf - b.small);
+    uint32_t *intervals = begin + SORT_BINS; /* over the counters: all threads are done with them */
+    if (part < SORT_BINS) intervals[part] = interval;
+    __syncthreads(); /* the intervals are known */
     uint32_t keys = 0, next = part + 1;
-    if (part < SORT_BINS && !(count && one) &&
-        (alone || part == 0 || begin[part - 1] & ALONE || begin[part - 1] / half != at / half)) {
-        while (!alone && next < SORT_BINS && begin[next] / half == at / half) next++;
-        keys = (next < SORT_BINS ? begin[next] & ~ALONE : b.size[bin]) - at;
+    if (part < SORT_BINS && !one && (part == 0 || intervals[part - 1] != interval)) {
+        while (next < SORT_BINS && intervals[next] == interval) next++;
+        keys = (next < SORT_BINS ? begin[next] : b.size[bin]) - at;
     }
     const uint32_t index = bins_scan(keys != 0, s.sums);
     const uint32_t leaves = (uint32_t)__syncthreads_count(keys != 0);
     if (part == 0) {
-        b.leaf = b.most > a.pages.leaf ? ~0u : resident_take_leaves(a, leaves);
-        if (b.leaf == ~0u) a.pages.bins->left[bin] = a.pages.bins->lefts = 1;
+        const uint32_t most = !again && SORT_BINS_WORKERS(a.common.n) ? (uint32_t)TILE : 0;
+        b.leaf = b.most > max(leaf, most)
+                     ? ~0u
+                     : resident_take_leaves(a, again ? max(leaves, 1u) - 1 : leaves);
     }
     __syncthreads(); /* the number of the first leaf is known */
+    if (b.leaf == ~0u) resident_leave(a, b, b.start[bin]);
+    if (again && part == 0 && (leaves == 0 || b.leaf == ~0u)) a.pages.leaves[b.part].count = 1;
     if (keys == 0 || b.leaf == ~0u) return;
-    const ukey low = part ? splitters[part - 1] : splitters_low(*a.pages.splitters, bin);
-    const ukey high =
-        next - 1 < last ? splitters[next - 1] - 1 : splitters_high(*a.pages.splitters, bin);
-    resident_leaf(a, b.leaf + index, b.start[bin] + at, keys, low, high);
+    const uint32_t mine = !again ? b.leaf + index : index ? b.leaf + index - 1 : b.part;
+    resident_leaf(a, mine, b.start[bin] + at, keys, resident_low(a, b, part),
+                  resident_high(a, b, next - 1));
+    if (keys > leaf) resident_overs(a)[atomicAdd(&a.pages.bins->over, 1)] = mine;
+}
+
+/* Takes a leaf that is too large, as a bin of one tile, of which this block has the descriptors;
+ * one thread. */
+static __device__ inline void resident_take_over(const struct sort_passes_args &a,
+                                                 struct resident_shared &b, struct pass_shared &s)
+{
+    const uint32_t t = atomicAdd(&a.pages.bins->over_taken, 1);
+    b.here = 0;
+    if (t >= load_relaxed(&a.pages.bins->over)) return;
+    b.part = load_relaxed(&resident_overs(a)[t]);
+    const struct sort_leaf leaf = a.pages.leaves[b.part];
+    b.bin = ALONE_BIN;
+    b.split = 1;
+    b.low = (ukey)leaf.low;
+    b.high = b.low + (ukey)bits_mask(leaf.bits);
+    if (b.high < b.low) b.high = (ukey) ~(ukey)0;
+    b.start[ALONE_BIN] = leaf.begin;
+    b.size[ALONE_BIN] = b.here = leaf.count;
+    b.at = leaf.begin;
+    b.head = b.tail = s.tile = resident_rows(a) - SORT_BINS_WORKERS(a.common.n) + blockIdx.x;
+    b.w.p.active = SORT_ACTIVE;
+    b.w.p.source = b.w.p.target = SORT_OUT;
+    b.w.p.first = b.w.p.last = 1;
+    b.w.p.epoch = 0;
+    b.w.pass = 0;
 }
 
 /* The group of ticket t, in the order of groups and then of passes. */
