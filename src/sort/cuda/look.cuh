@@ -40,7 +40,7 @@ struct look_shared {
     struct sort_splitters splitters;
 };
 
-/* Key t of a sample of so many, in the form in which keys are compared. */
+/* Key t of a sample, in the form in which keys are compared. */
 static __device__ inline uint64_t look_key(const struct sort_passes_args &a, uint32_t t,
                                            uint32_t samples)
 {

@@ -471,9 +471,9 @@ static __device__ __noinline__ void resident_over(const struct sort_passes_args 
     if (threadIdx.x == 0) b.split = split;
 }
 
-/* The division of all bins, the division of leaves that are too large, then all digits of those that it did not divide into leaves.  The
- * blocks are resident together, and take tiles in the order of resident_take(): the tiles for which
- * a tile waits are those of blocks that do not wait for it. */
+/* The division of all bins, and of leaves that are too large; then all digits of bins that were not
+ * divided into leaves.  The blocks are resident together, and take tiles in the order of
+ * resident_take(): the tiles for which a tile waits are those of blocks that do not wait for it. */
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sort_onesweep_bins(const __grid_constant__ struct sort_passes_args a)
 {

@@ -57,8 +57,7 @@ struct sort_splitters {
 #define SORT_ONESWEEP_SHARED_BYTES(threads, items, widest)                                         \
     (SORT_SHARED_BYTES(threads, items, widest) + SORT_BINS * 6 + (threads) / SORT_WARP * 8)
 
-/* ... of sort_onesweep_first and sort_onesweep_bins: in addition splitters, and the bins of a tile's
- * keys. */
+/* ... of sort_onesweep_first and sort_onesweep_bins: in addition splitters, and the bins of keys. */
 #define SORT_SPLITTERS_SHARED_BYTES(tile, key_bytes) (SORT_BINS * (key_bytes) + 2u * (tile) + 16u)
 
 /* Bits of an active pass.  SPLITTERS: bins are those of struct sort_splitters.  BALLOTS: many keys
@@ -139,7 +138,7 @@ struct sort_pages_state {
 
 /* Sorts of bins in resident blocks: tiles that are loaded and stored, of each pass of a bin, where
  * pass 0 divides it; bins that were not divided into leaves; tiles that blocks have taken, of all
- * digits and of the division; parts that are too large for a leaf, and those that blocks have taken.
+ * digits and of the division; parts that are too large for a leaf, and how many blocks have taken.
  *
  *     [ splitters of each bin, and of each worker's part | this | descriptors of tiles, and of a
  *       tile of each worker | the numbers of leaves that are too large ] */
