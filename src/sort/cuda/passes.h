@@ -57,7 +57,7 @@ struct sort_splitters {
 #define SORT_ONESWEEP_SHARED_BYTES(threads, items, widest)                                         \
     (SORT_SHARED_BYTES(threads, items, widest) + SORT_BINS * 6 + (threads) / SORT_WARP * 8)
 
-/* ... of sort_onesweep_first and sort_onesweep_bins: in addition splitters, and the bins of keys. */
+/* ... of sort_onesweep_first and sort_onesweep_bins: also splitters, and the bins of keys. */
 #define SORT_SPLITTERS_SHARED_BYTES(tile, key_bytes) (SORT_BINS * (key_bytes) + 2u * (tile) + 16u)
 
 /* Bits of an active pass.  SPLITTERS: bins are those of struct sort_splitters.  BALLOTS: many keys
