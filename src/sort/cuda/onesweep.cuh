@@ -349,8 +349,11 @@ static __device__ __noinline__ void splitters_tile(const struct sort_passes_args
                                                    uint64_t at, uint32_t here)
 {
     splitters_load(splitters_of(s).tree, a.pages.splitters->key, a.pages.splitters->count);
-    __syncthreads();                                  /* the splitters are loaded */
-    sort_tile<0, BY_SPLITTERS, 0>(a, w, s, at, here); /* full or not: less code is fetched */
+    __syncthreads(); /* the splitters are loaded */
+    if (VAL_BYTES && here == TILE)
+        sort_tile<1, BY_SPLITTERS, 0>(a, w, s, at, TILE);
+    else /* keys: also full tiles, so that less code is fetched */
+        sort_tile<0, BY_SPLITTERS, 0>(a, w, s, at, here);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
@@ -447,7 +450,10 @@ static __device__ __noinline__ void resident_split_tile(const struct sort_passes
     const ukey *splitters = resident_splitters(a, b.bin);
     splitters_load(splitters_of(s).tree, splitters, (uint32_t)splitters[SORT_SPLITTERS]);
     __syncthreads(); /* the splitters are loaded */
-    sort_tile<0, IN_PARTS, 0>(a, b.w, s, b.at, b.here);
+    if (VAL_BYTES && b.here == TILE)
+        sort_tile<1, IN_PARTS, 0>(a, b.w, s, b.at, TILE);
+    else
+        sort_tile<0, IN_PARTS, 0>(a, b.w, s, b.at, b.here);
 }
 
 /* Divides leaves that are too large. */
@@ -494,6 +500,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
                 resident_over(a, b, s);
                 grid_barrier(&a.pages.state->arrived, 3);
             }
+            resident_limit(a);
             if (!resident_again(a, b)) return;
             continue;
         }

@@ -265,17 +265,25 @@ static __device__ inline bool resident_again(const struct sort_passes_args &a,
     return true;
 }
 
-/* Takes space for leaves; returns the number of the first one, or ~0 if they do not fit. */
+/* Takes space for leaves of a bin, by one addition, because many blocks do so at the same time;
+ * returns the number of the first one.  If they do not fit, it returns ~0, and what space there is
+ * has leaves of one key. */
 static __device__ inline uint32_t resident_take_leaves(const struct sort_passes_args &a,
-                                                       uint32_t leaves)
+                                                       uint32_t leaves, uint32_t begin)
 {
-    uint32_t *all = &a.pages.msd->leaves, at = load_relaxed(all);
-    for (;;) {
-        if (at + leaves > SORT_BINS_LEAVES(a.common.n, a.pages.leaf)) return ~0u;
-        const uint32_t before = atomicCAS(all, at, at + leaves);
-        if (before == at) return at;
-        at = before;
-    }
+    const uint32_t space = (uint32_t)SORT_BINS_LEAVES(a.common.n, a.pages.leaf);
+    uint32_t at = atomicAdd(&a.pages.msd->leaves, leaves);
+    if (at + leaves <= space) return at;
+    for (; at < space; at++) resident_leaf(a, at, begin, 1, 0, (ukey) ~(ukey)0);
+    return ~0u;
+}
+
+/* When all leaves are listed: their number. */
+static __device__ inline void resident_limit(const struct sort_passes_args &a)
+{
+    const uint32_t space = (uint32_t)SORT_BINS_LEAVES(a.common.n, a.pages.leaf);
+    if (blockIdx.x == 0 && threadIdx.x == 0 && load_relaxed(&a.pages.msd->leaves) > space)
+        a.pages.msd->leaves = space;
 }
 
 /* The minimum key of a part of a bin, and the maximum key. */
@@ -346,7 +354,7 @@ static __device__ inline void resident_leaves(const struct sort_passes_args &a,
         const uint32_t most = !again && SORT_BINS_WORKERS(a.common.n) ? (uint32_t)TILE : 0;
         b.leaf = b.most > max(leaf, most)
                      ? ~0u
-                     : resident_take_leaves(a, again ? max(leaves, 1u) - 1 : leaves);
+                     : resident_take_leaves(a, again ? max(leaves, 1u) - 1 : leaves, b.start[bin]);
     }
     __syncthreads(); /* the number of the first leaf is known */
     if (b.leaf == ~0u) resident_leave(a, b, b.start[bin]);
