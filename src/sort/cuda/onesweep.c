@@ -192,7 +192,7 @@ static unsigned bins_blocks(const struct sort_build *b)
         echi_gpu_resident(&b->gpu, p->blocks, p->threads,
                           echi_sort_onesweep_bytes(b) + splitters_bytes(b) + STATIC_BYTES) *
         (unsigned)b->gpu.multiprocessors;
-    return (uint64_t)blocks * p->tile < n / SORT_LOW_MEMORY_BINS ? 0 : blocks;
+    return (uint64_t)blocks * p->tile < n / (SORT_BINS / 2) ? 0 : blocks;
 }
 
 /* Lays out the workspace for sorts of bins in resident blocks. */
