@@ -172,7 +172,7 @@ static u64 pages_with(u64 n, u64 k, u64 m, bool argsort, u64 pool)
 {
     u64 tile = tile_of(k, m), page = tile / (m == 16 || (m == 0 && k < 8) ? 12 : 16);
     u64 slots = n / page, pages = (n + page - 1) / page;
-    return (argsort ? part(n * k) : 0) + STATE + 1792 + 5376 + 256 + part(4 * (slots + pool)) +
+    return (argsort ? part(n * k) : 0) + STATE + 2304 + 5376 + 256 + part(4 * (slots + pool)) +
            1024 * ((n + tile - 1) / tile) + 2 * part(4 * pages) + 2 * part(4 * (pages + pool)) +
            part(pool * page * k) + part(pool * page * m);
 }
@@ -198,7 +198,8 @@ static u64 low_memory(const char *device, u64 n, const struct sort *s)
         least = windows(device, n, s);
         if (k >= 4 && (v == 0 || v == 4 || v == 8 || v == 16)) {
             u64 few = pages(n, k, v, s->index_bytes != 0), all = most / 256 * 256;
-            bool bins = !s->index_bytes && s->dtype != ECH_F32 && few < all && n < (u64)1 << 32;
+            bool bins = !s->index_bytes && few < all && n < (u64)1 << 32;
+            if (s->dtype == ECH_F32) bins = bins && v <= 8 && n <= 1u << (v <= 4 ? 28 : 27);
             if (bins && (n >= 1 << 21 || said(device, n, s) == all)) few = all;
             if (n > 1 << 24) CHECK(few <= most + (s->index_bytes ? part(n * k) : 0));
             if (few < least) least = few;
@@ -242,6 +243,7 @@ static void formulas(void)
         { ECH_F64, 0, 4, "low_memory" },  { ECH_U8, 0, 8, "low_memory" },
         { ECH_U32, 4, 0, "low_memory" },  { ECH_U64, 0, 0, "low_memory" },
         { ECH_I64, 16, 0, "low_memory" }, { ECH_F16, 4, 0, "low_memory" },
+        { ECH_F32, 0, 0, "low_memory" },  { ECH_F32, 4, 0, "low_memory" },
     };
     static const size_t sizes[] = {
         1,          2,          63,         64,          65,
@@ -475,9 +477,10 @@ static void in_pages(ech_ctx *ctx, bool in_place, enum key_kind kind)
 
 /* Keys without values, out of place.  SIXTEEN values of the first digit, and of the second one: it
  * divides the bins of the first digit into leaves.  ONE value of the second digit: the bins are
- * sorted by all digits in place.  HEAVY, where six of ten keys are equal: so are bins between
- * splitters. */
-enum bins_kind { BINS_SIXTEEN, BINS_ONE, BINS_HEAVY, BINS_KINDS };
+ * sorted by all digits in place.  Bins between splitters: HEAVY, where six of ten keys are equal;
+ * ANDED, where few bits are set; FEW different keys.  TWO digits of 32-bit keys differ: all passes
+ * in pages. */
+enum bins_kind { BINS_SIXTEEN, BINS_ONE, BINS_HEAVY, BINS_ANDED, BINS_FEW, BINS_TWO, BINS_KINDS };
 enum { BINS_KEYS = 400009 };
 
 /* Bits of a key that are not those of a NaN. */
@@ -485,6 +488,9 @@ static uint64_t bins_key(enum bins_kind kind, uint64_t i)
 {
     const uint64_t h = i * 0x9e3779b97f4a7c15, r = (h ^ h >> 29) * 0xbf58476d1ce4e5b9;
     if (kind == BINS_HEAVY && (r >> 20) % 10 < 6) return 0x3456789a3456789a;
+    if (kind == BINS_ANDED) return (r & r << 7 & r << 19) >> 2;
+    if (kind == BINS_FEW) return (r >> 20) % 300 * 0x123456789abcdef % 0x7000000000000000;
+    if (kind == BINS_TWO) return r & 0x00ffff00ff00ff00;
     return r & (kind == BINS_SIXTEEN ? 0x8f0fffffffffffff
                 : kind == BINS_ONE   ? 0x8f00ffffffffffff
                                      : 0xbfffffffffffffff);
@@ -509,7 +515,8 @@ static uint64_t bins_sum(const void *keys, size_t n, size_t bytes)
 
 static void in_bins(ech_ctx *ctx, ech_dtype dtype, enum bins_kind kind)
 {
-    static const char *const kinds[] = { "sixteen digits", "one digit", "heavy" };
+    static const char *const kinds[] = { "sixteen digits", "one digit", "heavy",
+                                         "few bits",       "few keys",  "two digits" };
     if (!test_begin("bins in place, %s of %s, on %s", kinds[kind], ech_dtype_name(dtype),
                     ech_device_name(ctx)))
         return;

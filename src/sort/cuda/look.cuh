@@ -2,33 +2,51 @@
  * sort/cuda/look.cuh - kernel sort_pages_look: finds splitters (struct sort_splitters) in a sample.
  *
  *     sample      a key from each of SORT_LOOK_KEYS parts of the input
- *     sort        by a bitonic network
- *     splitters   quantiles, and frequent keys; none if few digits differ, if the first 8 bits are
- *                 even, or if passes by all digits are faster: 32-bit keys, few of them frequent
+ *     even        the first 8 bits are even, and few keys are equal: these are the bins
+ *     splitters   quantiles of the sorted sample (quantiles.cuh); none if few digits differ, or if
+ *                 passes by all digits are faster: 32-bit keys, few of them frequent, unless bins
+ *                 are sorted in place (resident.cuh)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_SORT_CUDA_LOOK_CUH
 #define ECHI_SORT_CUDA_LOOK_CUH
 
-#include "cuda/device/warp.cuh"
 #include "sort/cuda/passes.h"
+#include "sort/cuda/quantiles.cuh"
+
+enum {
+    LOOK_SLOTS = SORT_LOOK_KEYS,          /* of a hash table */
+    LOOK_BALLOTS = SORT_LOOK_KEYS / 4,    /* of the most frequent key, at least */
+    LOOK_FREQUENT = SORT_LOOK_KEYS / 128, /* of a frequent key, at least */
+    LOOK_MANY_LOG = 26,                   /* keys: from here on, bins should be more even */
+    LOOK_SAME_LOG = 33 /* n times the keys of the sample that have equal ones, at most */
+};
 
 struct look_shared {
-    uint64_t key[SORT_LOOK_KEYS];
+    union {
+        uint64_t key[SORT_LOOK_KEYS];
+        uint32_t key32[2 * SORT_LOOK_KEYS];
+    };
+    union {
+        uint64_t split[SORT_BINS];
+        uint32_t split32[SORT_BINS];
+    };
+    uint16_t slots[LOOK_SLOTS];
     uint32_t digits[SORT_BINS]; /* keys of each first digit */
-    uint32_t sums[SORT_LOOK_THREADS / 32];
+    uint32_t sums[SORT_BINS / 32];
     unsigned long long differ; /* bits that differ from those of the first key */
-    uint32_t most, frequent;
+    uint32_t most, frequent, count;
     struct sort_splitters splitters;
 };
 
-/* Sample t, in the form in which keys are compared. */
-static __device__ inline uint64_t look_key(const struct sort_passes_args &a, uint32_t t)
+/* Key t of a sample, in the form in which keys are compared. */
+static __device__ inline uint64_t look_key(const struct sort_passes_args &a, uint32_t t,
+                                           uint32_t samples)
 {
     const struct echi_order &o = a.common.order;
-    const uint32_t part = (uint32_t)(a.common.n / SORT_LOOK_KEYS), bits = 8 * a.pages.key_bytes;
-    const uint32_t at = t * part + __umulhi(t * 2654435761u >> 7, part);
+    const uint32_t part = (uint32_t)(a.common.n / samples), bits = 8 * a.pages.key_bytes;
+    const uint64_t at = (uint64_t)t * part + __umulhi(t * 2654435761u, part);
     const uint64_t all = ~0ull >> (64 - bits);
     const uint64_t u = bits == 64 ? ((const uint64_t *)a.common.keys_in)[at]
                                   : ((const uint32_t *)a.common.keys_in)[at];
@@ -41,88 +59,6 @@ static __device__ inline uint64_t look_key(const struct sort_passes_args &a, uin
     return (e ^ o.flip) & all;
 }
 
-static __device__ inline void look_sort(uint64_t *key)
-{
-    for (uint32_t size = 2; size <= SORT_LOOK_KEYS; size *= 2)
-        for (uint32_t step = size / 2; step; step /= 2) {
-            for (uint32_t p = threadIdx.x; p < SORT_LOOK_KEYS / 2; p += SORT_LOOK_THREADS) {
-                const uint32_t i = 2 * p - (p & (step - 1));
-                const uint64_t x = key[i], y = key[i + step];
-                if ((x > y) == !(i & size)) {
-                    key[i] = y;
-                    key[i + step] = x;
-                }
-            }
-            __syncthreads(); /* the pairs are in order */
-        }
-}
-
-/* The number of keys of the sorted sample that are less than e; with equal ones too. */
-static __device__ inline uint32_t look_below(const uint64_t *key, uint64_t e, bool equal)
-{
-    uint32_t i = 0;
-    for (uint32_t step = SORT_LOOK_KEYS / 2; step; step /= 2)
-        if (key[i + step - 1] < e || (equal && key[i + step - 1] == e)) i += step;
-    return i + (key[i] < e || (equal && key[i] == e));
-}
-
-/* Whether sample i is a splitter: the first one of a frequent key, or every `each`-th sample, if
- * its key is not a splitter already. */
-static __device__ inline bool look_is_splitter(const uint64_t *key, uint32_t i, uint32_t each,
-                                               uint32_t frequent)
-{
-    const uint64_t e = key[i];
-    const bool first = i == 0 || key[i - 1] != e;
-    if (first && i + frequent <= SORT_LOOK_KEYS && key[i + frequent - 1] == e) return true;
-    if (i % each || (i && key[i - each] == e)) return false;
-    return first || look_below(key, e, true) - look_below(key, e, false) < frequent;
-}
-
-/* Writes the splitters; returns how many there are, of which only SORT_SPLITTERS are written. */
-static __device__ inline uint32_t look_split(struct look_shared &s, uint32_t each,
-                                             uint32_t frequent)
-{
-    const uint32_t me = threadIdx.x;
-    uint32_t mine = 0, at = 0, all = 0;
-    for (uint32_t k = 0; k < SORT_LOOK_EACH; k++)
-        mine |= (uint32_t)look_is_splitter(s.key, me * SORT_LOOK_EACH + k, each, frequent) << k;
-    const uint32_t through = warp_scan((uint32_t)__popc(mine));
-    if (lane_id() == 31) s.sums[me / 32] = through;
-    __syncthreads(); /* the sums of all warps are written */
-    for (uint32_t w = 0; w < SORT_LOOK_THREADS / 32; w++) {
-        if (w < me / 32) at += s.sums[w];
-        all += s.sums[w];
-    }
-    at += through - (uint32_t)__popc(mine);
-    for (uint32_t k = 0; k < SORT_LOOK_EACH; k++)
-        if (mine >> k & 1) {
-            if (at < SORT_SPLITTERS) s.splitters.key[at] = s.key[me * SORT_LOOK_EACH + k];
-            at++;
-        }
-    __syncthreads(); /* the splitters are written, and the sums may be */
-    return all;
-}
-
-/* The entries; the most frequent key, and the sample's keys that are equal to splitters. */
-static __device__ inline void look_enter(struct look_shared &s, uint32_t count, uint32_t shift)
-{
-    const uint32_t me = threadIdx.x;
-    if (me < 1u << SORT_SPLITTER_BITS) {
-        uint32_t first = 0, here = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            first += s.splitters.key[i] >> shift < me;
-            here += s.splitters.key[i] >> shift == me;
-        }
-        s.splitters.entry[me] = first | here << 8;
-    }
-    if (me < count) {
-        const uint64_t e = s.splitters.key[me];
-        const uint32_t equal = look_below(s.key, e, true) - look_below(s.key, e, false);
-        atomicMax(&s.most, equal << 8 | (2 * me + 1));
-        if (equal >= SORT_LOOK_FREQUENT) atomicAdd(&s.frequent, equal);
-    }
-}
-
 /* Counts the first digits of the sample; finds whether it is in order, and how many digits
  * differ. */
 static __device__ inline void look_range(struct look_shared &s, uint32_t digit_shift)
@@ -131,7 +67,7 @@ static __device__ inline void look_range(struct look_shared &s, uint32_t digit_s
     uint64_t differ = 0;
     bool falls = false, rises = false;
     for (uint32_t k = 0; k < SORT_LOOK_EACH; k++) {
-        const uint32_t i = me * SORT_LOOK_EACH + k;
+        const uint32_t i = k * SORT_LOOK_THREADS + me;
         const uint64_t e = s.key[i], next = s.key[min(i + 1, SORT_LOOK_KEYS - 1u)];
         differ |= e ^ s.key[0];
         falls |= e > next;
@@ -150,46 +86,101 @@ static __device__ inline void look_range(struct look_shared &s, uint32_t digit_s
     }
 }
 
+static __device__ inline uint32_t look_slot(uint64_t e)
+{
+    return (uint32_t)((e * 0x9e3779b97f4a7c15ull) >> 51) % LOOK_SLOTS;
+}
+
+/* The number of keys of the sample that are equal to another one, about: a slot of a hash table has
+ * one key, and the other ones with its hash are compared with it. */
+static __device__ inline uint32_t look_same(struct look_shared &s)
+{
+    uint32_t same = 0;
+    for (uint32_t k = 0; k < SORT_LOOK_EACH; k++) {
+        const uint32_t i = k * SORT_LOOK_THREADS + threadIdx.x;
+        s.slots[look_slot(s.key[i])] = (uint16_t)i;
+    }
+    __syncthreads(); /* every slot in use has one of its keys */
+    for (uint32_t k = 0; k < SORT_LOOK_EACH; k++) {
+        const uint32_t i = k * SORT_LOOK_THREADS + threadIdx.x, at = s.slots[look_slot(s.key[i])];
+        same += (uint32_t)__syncthreads_count(at != i && s.key[at] == s.key[i]);
+    }
+    return same;
+}
+
+/* Sorts a sample, EACH keys of a thread, and writes the splitters. */
+template <int EACH, typename type>
+static __device__ __noinline__ void look_split(const struct sort_passes_args &a,
+                                               struct look_shared &s, type *key, type *split)
+{
+    enum { KEYS = EACH * SORT_LOOK_THREADS };
+    const uint32_t me = threadIdx.x;
+    type e[EACH];
+#pragma unroll
+    for (uint32_t k = 0; k < EACH; k++) e[k] = (type)look_key(a, k * SORT_LOOK_THREADS + me, KEYS);
+    __syncthreads(); /* all threads have read */
+    quantiles_sort<type, SORT_LOOK_THREADS>(key, e);
+    const uint32_t count = quantiles_write(key, KEYS / SORT_BINS, split, s.sums);
+    __syncthreads(); /* the splitters are written */
+    if (me < SORT_BINS) s.splitters.key[me] = split[me];
+    if (me == 0) s.count = count;
+    if (me + 1 < count && split[me + 1] - split[me] == 1) { /* perhaps a frequent key */
+        const uint32_t equal =
+            (quantiles_below(key, KEYS, split[me + 1]) - quantiles_below(key, KEYS, split[me])) *
+            SORT_LOOK_KEYS / KEYS;
+        atomicMax(&s.most, equal << 8 | (me + 1));
+        if (equal >= LOOK_FREQUENT) atomicAdd(&s.frequent, equal);
+    }
+    __syncthreads(); /* the frequent keys are known */
+}
+
 extern "C" __global__ void __launch_bounds__(SORT_LOOK_THREADS)
     sort_pages_look(const __grid_constant__ struct sort_passes_args a)
 {
     __shared__ struct look_shared s;
     const uint32_t me = threadIdx.x, bits = 8 * a.pages.key_bytes;
+    const bool resident = a.pages.group != 0;
     for (uint32_t k = 0; k < SORT_LOOK_EACH; k++) {
         const uint32_t i = me + k * SORT_LOOK_THREADS;
-        s.key[i] = look_key(a, i);
+        s.key[i] = look_key(a, i, SORT_LOOK_KEYS);
     }
     if (me < SORT_BINS) s.digits[me] = 0;
     for (uint32_t i = me; i < sizeof s.splitters / 4; i += SORT_LOOK_THREADS)
         ((uint32_t *)&s.splitters)[i] = 0;
     if (me == 0) {
         s.differ = 0;
-        s.most = s.frequent = 0;
+        s.most = s.frequent = s.count = 0;
     }
     __syncthreads(); /* the sample is written */
     look_range(s, bits - SORT_DIGIT_BITS);
-    const uint32_t even = max((uint32_t)SORT_LOOK_EVEN,
-                              (uint32_t)(SORT_LOOK_KEYS * 3 / 4 * a.pages.most / a.common.n));
-    const bool uneven = __syncthreads_or(me < SORT_BINS && s.digits[me] > even);
-    const bool splits =
-        uneven && s.splitters.even && SORT_SPLITS(a.pages.key_bytes, a.pages.value_bytes);
-    uint32_t count = 0;
+    const uint64_t most = SORT_LOOK_KEYS * 3 / 4 * a.pages.most / a.common.n;
+    const uint32_t even =
+        resident ? (uint32_t)SORT_LOOK_EVEN : max((uint32_t)SORT_LOOK_EVEN, (uint32_t)most);
+    bool uneven = __syncthreads_or(me < SORT_BINS && s.digits[me] > even);
+    const bool splits = resident || SORT_SPLITS_SEGMENTS(bits / 8, a.pages.value_bytes);
+    const bool differs = s.splitters.even && splits;
+    if (!uneven && differs && resident) {
+        const uint64_t same = (1ull << LOOK_SAME_LOG) / a.common.n;
+        uneven = look_same(s) > min(same, (uint64_t)SORT_LOOK_KEYS / 2);
+    }
     __syncthreads(); /* all threads have read */
-    if (splits) {
-        uint32_t each = SORT_LOOK_KEYS / 112, frequent = SORT_LOOK_FREQUENT;
-        look_sort(s.key);
-        while ((count = look_split(s, each, frequent)) > (uint32_t)SORT_SPLITTERS) {
-            each += each / 8;
-            frequent += frequent / 8;
-        }
-        look_enter(s, count, bits - SORT_SPLITTER_BITS);
-        __syncthreads(); /* the frequent keys are known */
-        if (bits == 32 && s.frequent < SORT_LOOK_KEYS / 2u) count = 0;
+    if (uneven && differs) {
+        const bool many = a.common.n >> LOOK_MANY_LOG != 0;
+        if (bits == 32 && many)
+            look_split<2 * SORT_LOOK_EACH>(a, s, s.key32, s.split32);
+        else if (bits == 32)
+            look_split<SORT_LOOK_EACH / 2>(a, s, s.key32, s.split32);
+        else if (many)
+            look_split<SORT_LOOK_EACH>(a, s, s.key, s.split);
+        else
+            look_split<SORT_LOOK_EACH / 2>(a, s, s.key, s.split);
     }
     if (me == 0) {
-        s.splitters.count = count;
+        const bool slow = bits == 32 && !resident && s.frequent < SORT_LOOK_KEYS / 2u;
+        s.splitters.count = slow ? 0 : s.count;
         s.splitters.even &= !uneven;
-        s.splitters.frequent = count ? s.most & 0xff : ~0u;
+        s.splitters.frequent = s.most ? s.most & 0xff : ~0u;
+        s.splitters.ballots = s.most >> 8 >= LOOK_BALLOTS;
     }
     __syncthreads(); /* the splitters are complete */
     for (uint32_t i = me; i < sizeof s.splitters / 4; i += SORT_LOOK_THREADS)

@@ -140,13 +140,13 @@ static ech_status size_bins(const struct echi_sort *s, struct sort_plan *plan, s
     plan->pages.most = plan->pages.portion = 0;
     plan->pages.resident = false;
     const bool uneven = s->key_bytes == 4 && s->order.float_mask; /* exponents usually are */
-    if (s->n > UINT32_MAX || s->index_bytes || uneven || s->begin_bit != 0 ||
-        s->end_bit != 8 * s->key_bytes)
+    if (s->n > UINT32_MAX || s->index_bytes || s->begin_bit != 0 || s->end_bit != 8 * s->key_bytes)
         goto done;
     plan->pages.resident = SORT_RESIDES(s->key_bytes, (int)s->value_bytes) &&
-                           s->n < SORT_LOW_MEMORY_BINS_MIN &&
+                           s->n <= SORT_LOW_MEMORY_RESIDENT(s->key_bytes, s->value_bytes) &&
                            room >= echi_sort_resident_bytes(s, passes) + ECHI_ALIGN;
-    for (size_t portion = room / element, bytes; portion > 2 * most; portion -= portion / 16) {
+    for (size_t portion = uneven ? 0 : room / element, bytes; portion > 2 * most;
+         portion -= portion / 16) {
         plan->pages.portion = portion;
         plan->pages.most = most;
         const struct echi_sort_segments r = bins_of(s, plan, NULL);
@@ -185,8 +185,11 @@ static ech_status size_pages(const struct echi_sort *s, struct sort_plan *plan, 
     if (pool > SORT_PAGES_MOST) pool = SORT_PAGES_MOST;
     plan->pages.pool = (uint32_t)pool;
     layout = (struct echi_layout){ 0 };
+    lay_out_pages(s, plan, &layout, &args);
+    size_t room = s->room_bytes > budget ? s->room_bytes : budget;
+    if (room < layout.bytes) room = layout.bytes;
+    layout = (struct echi_layout){ 0 };
     lay_out_kept(s, &layout, &args);
-    const size_t room = s->room_bytes > budget ? s->room_bytes : budget;
     const ech_status status =
         layout.bytes < room ? size_bins(s, plan, room - layout.bytes) : ECH_OK;
     if (status != ECH_OK) return status;

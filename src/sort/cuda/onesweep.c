@@ -110,8 +110,9 @@ void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles)
     if (args->pages.most)
         echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_histogram_first", blocks,
                          SORT_HISTOGRAM_THREADS, 0, -1, "the first digits of a sample are uneven");
-    echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_histogram", blocks,
-                     SORT_HISTOGRAM_THREADS, 0, -1, NULL);
+    if (!args->pages.group)
+        echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH_PDL, "sort_histogram", blocks,
+                         SORT_HISTOGRAM_THREADS, 0, -1, NULL);
 }
 
 /* ---- The strategy ---- */
@@ -147,7 +148,7 @@ static void add_pages(const struct sort_build *b, enum echi_phase phase, const c
 static unsigned splitters_bytes(const struct sort_build *b)
 {
     return SORT_SPLITS(b->sort->key_bytes, b->plan->payload_bytes)
-               ? SORT_SPLITTERS_SHARED_BYTES(b->plan->onesweep.tile)
+               ? SORT_SPLITTERS_SHARED_BYTES(b->plan->onesweep.tile, (unsigned)b->sort->key_bytes)
                : 0;
 }
 
@@ -163,6 +164,18 @@ static bool sorts_bins(const struct sort_build *b)
 
 enum { RESIDENT_GROUP = 2 /* tiles of a group of bins, per block */ };
 
+/* Many keys need large leaves, because a bin has at most SORT_BINS parts. */
+static bool leaves_are_large(const struct echi_sort *s)
+{
+    return !s->value_bytes && s->n >= SORT_LOW_MEMORY_BINS_MIN;
+}
+
+static uint32_t leaf_of(const struct echi_sort *s)
+{
+    if (s->value_bytes) return SORT_PAIRS_LEAF;
+    return SORT_MSD_LEAF((unsigned)s->key_bytes) * (leaves_are_large(s) ? 2 : 1);
+}
+
 /* The blocks that sort bins in place, which are resident together; 0: the bins are not sorted so,
  * because they are probably too large, or the descriptors are. */
 static unsigned bins_blocks(const struct sort_build *b)
@@ -172,23 +185,14 @@ static unsigned bins_blocks(const struct sort_build *b)
     const uint64_t n = b->args->common.n;
     if (!b->plan->pages.resident ||
         echi_sort_onesweep_bytes(b) + splitters_bytes(b) > b->gpu.shared_bytes ||
+        (leaves_are_large(b->sort) && SORT_LEAF_SHARED_BYTES(1) > b->gpu.shared_bytes) ||
         !echi_gpu_has(&b->gpu, b->plan->module, "sort_onesweep_bins"))
         return 0;
-    const unsigned blocks = echi_gpu_resident(&b->gpu, p->blocks, p->threads,
-                                              echi_sort_onesweep_bytes(b) + STATIC_BYTES) *
-                            (unsigned)b->gpu.multiprocessors;
-    return (uint64_t)blocks * p->tile < n / SORT_LOW_MEMORY_BINS ? 0 : blocks;
-}
-
-static uint32_t leaf_of(const struct echi_sort *s)
-{
-    return s->value_bytes ? (uint32_t)SORT_PAIRS_LEAF : SORT_MSD_LEAF((unsigned)s->key_bytes);
-}
-
-/* A leaf has more than half of the keys that fit, except the last one of a bin. */
-static uint64_t leaves_of(const struct echi_sort *s)
-{
-    return (uint64_t)s->n / (leaf_of(s) / 2) + SORT_BINS;
+    const unsigned blocks =
+        echi_gpu_resident(&b->gpu, p->blocks, p->threads,
+                          echi_sort_onesweep_bytes(b) + splitters_bytes(b) + STATIC_BYTES) *
+        (unsigned)b->gpu.multiprocessors;
+    return (uint64_t)blocks * p->tile < n / (SORT_BINS / 2) ? 0 : blocks;
 }
 
 /* Lays out the workspace for sorts of bins in resident blocks. */
@@ -196,9 +200,13 @@ static void lay_out_bins(const struct echi_sort *s, const struct onesweep_plan *
                          struct echi_layout *layout, struct sort_pages_args *pages,
                          struct sort_lists *lists)
 {
-    const size_t descriptors = (size_t)(plan->tiles + SORT_BINS) * SORT_BINS * sizeof(uint32_t);
-    const size_t leaves = (size_t)leaves_of(s);
-    pages->bins = echi_part(layout, sizeof *pages->bins + descriptors, 1);
+    const size_t rows = SORT_BINS + SORT_BINS_WORKERS(s->n);
+    const size_t descriptors = (size_t)(plan->tiles + rows) * SORT_BINS * sizeof(uint32_t) +
+                               (s->n / leaf_of(s) + 1) * sizeof(uint32_t);
+    const size_t splitters = rows * SORT_BINS * (size_t)s->key_bytes;
+    const size_t leaves = SORT_BINS_LEAVES(s->n, leaf_of(s));
+    char *bins = echi_part(layout, splitters + sizeof *pages->bins + descriptors, 1);
+    pages->bins = bins ? (void *)(bins + splitters) : NULL;
     pages->leaves = echi_part(layout, leaves, sizeof *pages->leaves);
     lists->skewed_leaves = echi_part(layout, leaves, sizeof *lists->skewed_leaves);
 }
@@ -230,11 +238,16 @@ static void add_leaf(const struct sort_build *b, const char *module, const char 
 /* The leaves that sort_onesweep_bins lists. */
 static ech_status add_leaves(const struct sort_build *b)
 {
-    const uint64_t leaves = leaves_of(b->sort), processors = (uint64_t)b->gpu.multiprocessors;
+    const uint64_t leaves = b->sort->n / (leaf_of(b->sort) / 2) + SORT_BINS;
+    const uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     ech_status status = ECH_OK;
     if (b->sort->value_bytes) {
-        static const char module[] = "sort_msd_pairs_k32_v4";
-        const struct pairs_tuning *t = echi_sort_pairs_tuning(4, 4);
+        const int key = b->sort->key_bytes, value = (int)b->sort->value_bytes;
+        const struct pairs_tuning *t = echi_sort_pairs_tuning(key, value);
+        const char *module = key == 4
+                                 ? value == 4 ? "sort_msd_pairs_k32_v4" : "sort_msd_pairs_k32_v8"
+                             : value == 4 ? "sort_msd_pairs_k64_v4"
+                                          : "sort_msd_pairs_k64_v8";
         unsigned bytes;
         TRY(echi_sort_pairs_leaf_bytes(&b->gpu, module, t, &bytes));
         add_leaf(b, module, "sort_pairs_leaf", leaves, t->leaf_threads, bytes);
@@ -242,36 +255,53 @@ static ech_status add_leaves(const struct sort_build *b)
                  echi_cuda_least(leaves, t->leaf_blocks * processors), t->leaf_threads, bytes);
     } else {
         const char *module = b->sort->key_bytes == 4 ? "sort_msd_k32" : "sort_msd_k64";
-        add_leaf(b, module, "sort_msd_leaf", leaves, SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES(0));
-        add_leaf(b, module, "sort_msd_skewed_leaf",
+        const bool large = leaves_are_large(b->sort);
+        add_leaf(b, module, large ? "sort_msd_leaf_large" : "sort_msd_leaf", leaves,
+                 SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES(large));
+        add_leaf(b, module, large ? "sort_msd_skewed_leaf_large" : "sort_msd_skewed_leaf",
                  echi_cuda_least(leaves, SORT_SKEWED_LEAF_BLOCKS * processors),
-                 SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_SHARED_BYTES(0));
+                 SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_SHARED_BYTES(large));
     }
 done:
     return status;
 }
 
-/* The bins of the first digit in place. */
+/* A launch for all bins. */
+static void add_resident(const struct sort_build *b, const char *kernel, const char *when,
+                         unsigned blocks, unsigned shared_bytes)
+{
+    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                .kind = ECHI_LAUNCH_COOPERATIVE,
+                                                .module = b->plan->module,
+                                                .name = kernel,
+                                                .when = when,
+                                                .blocks = blocks,
+                                                .threads = b->plan->onesweep.threads,
+                                                .shared_bytes = shared_bytes,
+                                                .level = b->plan->passes });
+}
+
+/* The bins of the first digit in place; or all passes in pages. */
 static ech_status add_bins(const struct sort_build *b, unsigned blocks)
 {
+    const unsigned bytes = echi_sort_onesweep_bytes(b);
+    ech_status status = ECH_OK;
     struct sort_pages_args *pages = &b->args->passes.pages;
     struct sort_msd_args *leaf = &b->args->leaf;
     struct echi_layout layout = { .base = (char *)pages->owner };
     lay_out_bins(b->sort, &b->plan->onesweep, &layout, pages, &leaf->lists);
     pages->leaf = leaf_of(b->sort);
     leaf->common = b->args->common;
+    leaf->common.keys_in = leaf->common.keys_out; /* in place */
+    leaf->common.values_in = leaf->common.values_out;
     leaf->lists.msd = pages->msd;
     leaf->lists.leaves = pages->leaves;
-    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_MOVE,
-                                                .kind = ECHI_LAUNCH_COOPERATIVE,
-                                                .module = b->plan->module,
-                                                .name = "sort_onesweep_bins",
-                                                .when = "no bin of the first digit is too large",
-                                                .blocks = blocks,
-                                                .threads = b->plan->onesweep.threads,
-                                                .shared_bytes = echi_sort_onesweep_bytes(b),
-                                                .level = b->plan->passes });
-    return add_leaves(b);
+    add_resident(b, "sort_onesweep_bins", "no bin of the first digit is too large", blocks,
+                 bytes + splitters_bytes(b));
+    TRY(add_leaves(b));
+    add_resident(b, "sort_onesweep_rest", "a bin of the first digit is too large", blocks, bytes);
+done:
+    return status;
 }
 
 /* A launch of a pass. */
@@ -311,17 +341,20 @@ ech_status echi_sort_onesweep_steps(const struct sort_build *b)
     pages->group = RESIDENT_GROUP * bins;
     if (pages->most) add_pages(b, ECHI_LOOK, "sort_pages_look", 1, SORT_LOOK_THREADS, 0);
     echi_sort_histogram_steps(b, p.tiles);
-    if (pages->most) add_pass(b, &p, "sort_onesweep", b->plan->passes - 1, 0);
+    if (pages->most) {
+        const unsigned bytes = splitters_bytes(b);
+        const char *first = bytes ? "sort_onesweep_first" : "sort_onesweep";
+        add_pass(b, &p, first, b->plan->passes - 1, bytes);
+    }
+    if (bins) return add_bins(b, bins);
     if (paged && !b->args->common.in_place && !(pages->most && b->plan->passes == 1))
         add_pass(b, &p, "sort_onesweep", 0, 0);
     for (int pass = 0; pass < b->plan->passes; pass++) {
         if (paged)
             add_pages(b, ECHI_PLAN, "sort_pages_begin",
                       echi_cuda_least(pages->slots / SORT_BINS + 1, processors), SORT_BINS, pass);
-        add_pass(b, &p, paged ? "sort_onesweep_pages" : "sort_onesweep", pass,
-                 pages->most && pass == b->plan->passes - 1 ? splitters_bytes(b) : 0);
+        add_pass(b, &p, paged ? "sort_onesweep_pages" : "sort_onesweep", pass, 0);
     }
-    if (bins) TRY(add_bins(b, bins));
     if (paged)
         add_pages(b, ECHI_FINISH, "sort_pages_place",
                   echi_cuda_least(pages->pool / (SORT_PAGES_THREADS / SORT_WARP) + 1,

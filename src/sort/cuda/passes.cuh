@@ -132,7 +132,8 @@ static __device__ inline void plan_passes(const struct sort_passes_args &a, cons
         p->first = done == 0;
         p->last = done == count - 1;
         p->epoch = done;
-        if (a.pages.state && pass == 0 && !a.common.in_place) p->active |= SORT_ACTIVE_DIRECT;
+        if (a.pages.state && pass == 0 && !a.common.in_place && !a.pages.group)
+            p->active |= SORT_ACTIVE_DIRECT;
         source = p->target;
         done++;
     }

@@ -18,13 +18,17 @@ enum {
     SORT_MOVE_THREADS = 256
 };
 
-/* Keys that divide all others: quantiles of a sample, and keys that are frequent in it.  Bin 2 j
- * has the keys between splitters j - 1 and j, bin 2 j + 1 those that are equal to splitter j. */
-enum { SORT_SPLITTERS = SORT_BINS / 2 - 1, SORT_SPLITTER_BITS = 7 };
+/* Keys that divide all others: quantiles of a sample.  Bin j has the keys from splitter j - 1 on
+ * that are less than splitter j.  If a key is frequent, it and the next possible key are splitters,
+ * so that it has a bin of its own. */
+enum { SORT_SPLITTERS = SORT_BINS - 1 };
 
 /* Whether there is code for splitters: not for all payloads, to limit the size of the kernels. */
-#define SORT_SPLITS(key_bytes, value_bytes)                                                        \
-    ((key_bytes) >= 4 && ((value_bytes) == 0 || ((key_bytes) == 4 && (value_bytes) == 4)))
+#define SORT_SPLITS(key_bytes, value_bytes) ((key_bytes) >= 4 && (value_bytes) <= 8)
+
+/* Whether bins between splitters may be sorted as segments. */
+#define SORT_SPLITS_SEGMENTS(key_bytes, value_bytes)                                               \
+    ((value_bytes) == 0 || ((key_bytes) == 4 && (value_bytes) == 4))
 
 /* Whether there may be code for sorts of bins in resident blocks (resident.cuh): only for compute
  * capability 9.0 and later ones, to limit the size of the library. */
@@ -36,10 +40,9 @@ struct sort_splitters {
     uint32_t ordered;  /* 1: the sample is in order */
     uint32_t planned;  /* 1: in these bins, none of which is too large */
     uint32_t frequent; /* the bin of the most frequent key, or none */
-    uint32_t unused[3];
-    /* The first splitter of the keys with these first bits and, above 8 bits, their number. */
-    uint32_t entry[1 << SORT_SPLITTER_BITS];
-    uint64_t key[SORT_SPLITTERS + 1]; /* ascending, in the form of order_encode() */
+    uint32_t ballots;  /* 1: many keys of a tile have the same bin */
+    uint32_t unused[2];
+    uint64_t key[SORT_SPLITTERS + 1]; /* in the form of order_encode(); then the maximum */
 };
 
 /* Dynamic shared memory of sort_onesweep: the maximum of the counters and the tile's keys or
@@ -54,9 +57,8 @@ struct sort_splitters {
 #define SORT_ONESWEEP_SHARED_BYTES(threads, items, widest)                                         \
     (SORT_SHARED_BYTES(threads, items, widest) + SORT_BINS * 6 + (threads) / SORT_WARP * 8)
 
-/* ... of sort_onesweep_pages with splitters: in addition these, and the bins of a tile's keys. */
-#define SORT_SPLITTERS_SHARED_BYTES(tile)                                                          \
-    (32u + (4u << SORT_SPLITTER_BITS) + (SORT_SPLITTERS + 1) * 8u + 2u * (tile) + 16u)
+/* ... of sort_onesweep_first and sort_onesweep_bins: also splitters, and the bins of keys. */
+#define SORT_SPLITTERS_SHARED_BYTES(tile, key_bytes) (SORT_BINS * (key_bytes) + 2u * (tile) + 16u)
 
 /* Bits of an active pass.  SPLITTERS: bins are those of struct sort_splitters.  BALLOTS: many keys
  * of a tile have the same bin.  DIRECT: from the input to the output by sort_onesweep, also if the
@@ -111,8 +113,7 @@ enum {
     SORT_LOOK_THREADS = 1024,
     SORT_LOOK_EACH = 4, /* keys of a sample per thread */
     SORT_LOOK_KEYS = SORT_LOOK_EACH * SORT_LOOK_THREADS,
-    SORT_LOOK_FREQUENT = SORT_LOOK_KEYS / 128, /* of a frequent key, at least */
-    SORT_LOOK_EVEN = SORT_LOOK_KEYS / 100,     /* with the same first 8 bits, at most */
+    SORT_LOOK_EVEN = SORT_LOOK_KEYS / 100, /* with the same first 8 bits, at most */
     SORT_LOOK_DIGITS = 2,
     SORT_PAGES_THREADS = 256,
     SORT_PAGES_BLOCKS = 4 /* of sort_pages_place, per multiprocessor */
@@ -135,14 +136,24 @@ struct sort_pages_state {
     uint32_t arrived, unused; /* of sort_onesweep_bins: blocks at a barrier */
 };
 
-/* Sorts of bins in resident blocks: tiles that are loaded and stored, of each pass of a bin; bins
- * that were not divided into leaves; tiles that blocks have taken, of all digits and of the second
- * digit.  The descriptors of the tiles follow. */
+/* Sorts of bins in resident blocks: tiles that are loaded and stored, of each pass of a bin, where
+ * pass 0 divides it; bins that were not divided into leaves; tiles that blocks have taken, of all
+ * digits and of the division; parts that are too large for a leaf, and how many blocks have taken.
+ *
+ *     [ splitters of each bin, and of each worker's part | this | descriptors of tiles, and of a
+ *       tile of each worker | the numbers of leaves that are too large ] */
 struct sort_bins_state {
-    uint32_t loaded[SORT_PASSES][SORT_BINS], stored[SORT_PASSES][SORT_BINS];
+    uint32_t loaded[SORT_PASSES + 1][SORT_BINS], stored[SORT_PASSES + 1][SORT_BINS];
     uint32_t left[SORT_BINS];
-    uint32_t taken[2], lefts, unused[SORT_BINS - 3];
+    uint32_t taken[2], lefts, over, over_taken, unused[SORT_BINS - 5];
 };
+
+/* The blocks that divide such parts again, at most: if there are few elements, none. */
+#define SORT_BINS_WORKERS(n) ((n) >= 1u << 25 ? 512u : 0u)
+
+/* A leaf has more than half of the keys that fit, except the last one of a bin, and those next to a
+ * larger part or to one that has equal keys only.  If there are more, bins are not divided. */
+#define SORT_BINS_LEAVES(n, leaf) ((n) / ((leaf) / 2) * 2 + 2 * SORT_BINS)
 
 /* The pages of an array: `slots` that are entirely in the array, then those of the pool. */
 struct sort_pages_args {

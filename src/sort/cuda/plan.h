@@ -35,6 +35,11 @@ struct onesweep_plan {
     uint64_t tiles;
 };
 
+/* The maximum number of elements of which bins of the first digit are sorted in place: those whose
+ * parts are leaves after the second one, or nearly all of them. */
+#define SORT_LOW_MEMORY_RESIDENT(key_bytes, value_bytes)                                           \
+    ((size_t)((key_bytes) == 4 && (value_bytes) <= 4 ? 2 : 1) * SORT_LOW_MEMORY_BINS_MIN)
+
 /* Passes in one array, pages.cuh: the elements of a page, and the pages of the pool. */
 struct pages_plan {
     uint32_t each, pool;

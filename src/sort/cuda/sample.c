@@ -20,7 +20,8 @@ static bool can_sample(const struct echi_sort *s)
     int payload = echi_sort_payload(s, &end);
     uint64_t most =
         payload ? SORT_SAMPLE_MOST_VALUES : SORT_SAMPLE_MOST_BYTES / (unsigned)s->key_bytes;
-    if (echi_sort_as_words(s)) return s->begin_bit < s->end_bit;
+    if (echi_sort_as_words(s)) /* fewer have equal words in the sample: one element several times */
+        return s->n >= SORT_WORDS_MIN && s->begin_bit < s->end_bit;
     return SORT_BY_BINS(s->key_bytes, payload) &&
            (payload ? s->begin_bit < s->end_bit : all_bits) && s->n <= most;
 }

@@ -3,7 +3,7 @@
  * look-back, the loads of a tile.
  *
  * PAGES: runs may be stored in pages (pages.cuh), bins are between splitters (splitters.cuh), or
- * the pass is within a bin (resident.cuh).
+ * the pass is within a bin (resident.cuh), or both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +42,9 @@ struct sweep {
     uint32_t portion;
 };
 
-enum { IN_PAGES = 1, BY_SPLITTERS, IN_BINS }; /* of PAGES, which is 0 otherwise */
+enum { IN_PAGES = 1, BY_SPLITTERS, IN_BINS, IN_PARTS }; /* of PAGES, which is 0 otherwise */
+#define WITHIN(PAGES) ((PAGES) == IN_BINS || (PAGES) == IN_PARTS)
+#define SPLIT(PAGES)  ((PAGES) == BY_SPLITTERS || (PAGES) == IN_PARTS)
 
 enum {
     PAGE = 32 * ITEMS, /* elements */
