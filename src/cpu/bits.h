@@ -296,7 +296,39 @@ static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
     }
 }
 
+/* Of one vector. */
+static inline void keep_one_u32(char *to, const char *from, uint64_t kept)
+{
+    const __mmask16 own = (__mmask16)kept;
+    const __m512i x = _mm512_maskz_loadu_epi32(own, from);
+    _mm512_mask_storeu_epi32(to, (__mmask16)bits_below((size_t)__builtin_popcountll(kept)),
+                             _mm512_mask_compress_epi32(x, own, x));
+}
+
+static inline void keep_one_u64(char *to, const char *from, uint64_t kept)
+{
+    const __mmask8 own = (__mmask8)kept;
+    const __m512i x = _mm512_maskz_loadu_epi64(own, from);
+    _mm512_mask_storeu_epi64(to, (__mmask8)bits_below((size_t)__builtin_popcountll(kept)),
+                             _mm512_mask_compress_epi64(x, own, x));
+}
+
 #ifdef __AVX512VBMI2__
+
+static inline void keep_one_u8(char *to, const char *from, uint64_t kept)
+{
+    const __m512i x = _mm512_maskz_loadu_epi8(kept, from);
+    _mm512_mask_storeu_epi8(to, bits_below((size_t)__builtin_popcountll(kept)),
+                            _mm512_mask_compress_epi8(x, kept, x));
+}
+
+static inline void keep_one_u16(char *to, const char *from, uint64_t kept)
+{
+    const __mmask32 own = (__mmask32)kept;
+    const __m512i x = _mm512_maskz_loadu_epi16(own, from);
+    _mm512_mask_storeu_epi16(to, (__mmask32)bits_below((size_t)__builtin_popcountll(kept)),
+                             _mm512_mask_compress_epi16(x, own, x));
+}
 
 static inline void keep_some_u8(char *to, const char *from, uint64_t kept)
 {

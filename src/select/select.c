@@ -224,6 +224,12 @@ INLINED bool decode_at_once(const ech_ctx *ctx, const void *in, const uint64_t *
     return run_at_once(ctx, &s);
 }
 
+/* The functions for short calls on elements of this size. */
+INLINED const struct echi_select_calls *calls_of(size_t element_bytes)
+{
+    return echi_select_calls[echi_cpu_level()][element_bytes];
+}
+
 /* ---- By flags ---- */
 
 static ech_status by_flags(ech_ctx *ctx, enum echi_select_what what, const void *in,
@@ -252,11 +258,12 @@ done:
     return status;
 }
 
-NOINLINE static ech_status checked_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags,
-                                                void *out, uint64_t *count, size_t n,
-                                                size_t element_bytes,
-                                                const ech_select_options *options)
+NOINLINE ech_status echi_select_flags_any(ech_ctx *ctx, const void *in, const uint8_t *flags,
+                                          void *out, uint64_t *count, size_t n,
+                                          size_t element_bytes, const ech_select_options *options)
 {
+    if (!options && flags_at_once(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_flags(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes, options);
 }
@@ -265,16 +272,19 @@ ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, 
                             uint64_t *count, size_t n, size_t element_bytes,
                             const ech_select_options *options)
 {
-    if (!options && flags_at_once(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes))
-        return ECH_OK;
-    return checked_select_flags(ctx, in, flags, out, count, n, element_bytes, options);
+    if (options || element_bytes > ECHI_SELECT_BYTES)
+        return echi_select_flags_any(ctx, in, flags, out, count, n, element_bytes, options);
+    return calls_of(element_bytes)
+        ->select_flags(ctx, in, flags, out, count, n, element_bytes, options);
 }
 
-NOINLINE static ech_status checked_partition_flags(ech_ctx *ctx, const void *in,
-                                                   const uint8_t *flags, void *out, uint64_t *count,
-                                                   size_t n, size_t element_bytes,
-                                                   const ech_select_options *options)
+NOINLINE ech_status echi_partition_flags_any(ech_ctx *ctx, const void *in, const uint8_t *flags,
+                                             void *out, uint64_t *count, size_t n,
+                                             size_t element_bytes,
+                                             const ech_select_options *options)
 {
+    if (!options && flags_at_once(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_flags(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes, options);
 }
@@ -283,9 +293,10 @@ ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flag
                                uint64_t *count, size_t n, size_t element_bytes,
                                const ech_select_options *options)
 {
-    if (!options && flags_at_once(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes))
-        return ECH_OK;
-    return checked_partition_flags(ctx, in, flags, out, count, n, element_bytes, options);
+    if (options || element_bytes > ECHI_SELECT_BYTES)
+        return echi_partition_flags_any(ctx, in, flags, out, count, n, element_bytes, options);
+    return calls_of(element_bytes)
+        ->partition_flags(ctx, in, flags, out, count, n, element_bytes, options);
 }
 
 /* ---- By a test ---- */
@@ -314,10 +325,12 @@ done:
     return status;
 }
 
-NOINLINE static ech_status checked_select_if(ech_ctx *ctx, ech_compare compare, const void *in,
-                                             void *out, uint64_t *count, size_t n, ech_dtype dtype,
-                                             const void *value, const ech_select_options *options)
+NOINLINE ech_status echi_select_if_any(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
+                                       uint64_t *count, size_t n, ech_dtype dtype,
+                                       const void *value, const ech_select_options *options)
 {
+    if (!options && test_at_once(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value))
+        return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_test(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value, options);
 }
@@ -326,9 +339,10 @@ ech_status ech_select_if(ech_ctx *ctx, ech_compare compare, const void *in, void
                          uint64_t *count, size_t n, ech_dtype dtype, const void *value,
                          const ech_select_options *options)
 {
-    if (!options && test_at_once(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value))
-        return ECH_OK;
-    return checked_select_if(ctx, compare, in, out, count, n, dtype, value, options);
+    if (options || !echi_dtype_known(dtype))
+        return echi_select_if_any(ctx, compare, in, out, count, n, dtype, value, options);
+    return calls_of(echi_dtype_bytes(dtype))
+        ->select_if(ctx, compare, in, out, count, n, dtype, value, options);
 }
 
 NOINLINE static ech_status checked_partition_if(ech_ctx *ctx, ech_compare compare, const void *in,
@@ -388,10 +402,10 @@ done:
 
 /* ---- Runs ---- */
 
-NOINLINE static ech_status checked_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
-                                          size_t n, ech_dtype dtype,
-                                          const ech_select_options *options)
+NOINLINE ech_status echi_unique_any(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
+                                    size_t n, ech_dtype dtype, const ech_select_options *options)
 {
+    if (!options && runs_at_once(ctx, in, out, NULL, count, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -410,8 +424,9 @@ done:
 ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
                       ech_dtype dtype, const ech_select_options *options)
 {
-    if (!options && runs_at_once(ctx, in, out, NULL, count, n, dtype)) return ECH_OK;
-    return checked_unique(ctx, in, out, count, n, dtype, options);
+    if (options || !echi_dtype_known(dtype))
+        return echi_unique_any(ctx, in, out, count, n, dtype, options);
+    return calls_of(echi_dtype_bytes(dtype))->unique(ctx, in, out, count, n, dtype, options);
 }
 
 ech_status ech_unique_by_key(ech_ctx *ctx, const void *keys, const void *values, void *keys_out,
@@ -441,10 +456,11 @@ done:
     return status;
 }
 
-NOINLINE static ech_status checked_rle_encode(ech_ctx *ctx, const void *in, void *out,
-                                              uint64_t *lengths, uint64_t *count, size_t n,
-                                              ech_dtype dtype, const ech_select_options *options)
+NOINLINE ech_status echi_rle_encode_any(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                                        uint64_t *count, size_t n, ech_dtype dtype,
+                                        const ech_select_options *options)
 {
+    if (!options && lengths && runs_at_once(ctx, in, out, lengths, count, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -467,8 +483,10 @@ ech_status ech_rle_encode(ech_ctx *ctx, const void *in, void *out, uint64_t *len
                           uint64_t *count, size_t n, ech_dtype dtype,
                           const ech_select_options *options)
 {
-    if (!options && lengths && runs_at_once(ctx, in, out, lengths, count, n, dtype)) return ECH_OK;
-    return checked_rle_encode(ctx, in, out, lengths, count, n, dtype, options);
+    if (options || !echi_dtype_known(dtype))
+        return echi_rle_encode_any(ctx, in, out, lengths, count, n, dtype, options);
+    return calls_of(echi_dtype_bytes(dtype))
+        ->rle_encode(ctx, in, out, lengths, count, n, dtype, options);
 }
 
 NOINLINE static ech_status checked_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths,

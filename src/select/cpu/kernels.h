@@ -155,22 +155,39 @@ static inline void lengths_of_few(uint64_t *to, uint64_t kept, size_t n)
 #else
 #define WHOLE_NARROW(width) keep_some_##width
 #endif
+#ifdef __AVX512BW__
+#define ONE(width) keep_one_##width
+#endif
+#ifdef __AVX512VBMI2__
+#define ONE_NARROW(width) keep_one_##width
+#else
+#define ONE_NARROW(width) keep_some_##width
+#endif
+
+#define CALLS(width)                                                                               \
+    {                                                                                              \
+        select_flags_##width, partition_flags_##width, select_if_##width, unique_##width,          \
+            rle_encode_##width                                                                     \
+    }
 
 #define KEY        uint8_t
 #define NAME(x)    x##_u8
 #define KEEP_SOME  keep_some_u8
 #define KEEP_WHOLE WHOLE_NARROW(u8)
+#define KEEP_ONE   ONE_NARROW(u8)
 #include "select/cpu/width.h"
 
 #define KEY        uint16_t
 #define NAME(x)    x##_u16
 #define KEEP_SOME  keep_some_u16
 #define KEEP_WHOLE WHOLE_NARROW(u16)
+#define KEEP_ONE   ONE_NARROW(u16)
 #include "select/cpu/width.h"
 
 #ifdef NARROW
 
-const struct echi_select_isa ISA = { .widths = { &width_u8, &width_u16 } };
+const struct echi_select_isa ISA = { .widths = { &width_u8, &width_u16 },
+                                     .calls = { CALLS(u8), CALLS(u16) } };
 
 #else
 
@@ -178,16 +195,19 @@ const struct echi_select_isa ISA = { .widths = { &width_u8, &width_u16 } };
 #define NAME(x)    x##_u32
 #define KEEP_SOME  keep_some_u32
 #define KEEP_WHOLE WHOLE(u32)
+#define KEEP_ONE   ONE(u32)
 #include "select/cpu/width.h"
 
 #define KEY        uint64_t
 #define NAME(x)    x##_u64
 #define KEEP_SOME  keep_some_u64
 #define KEEP_WHOLE WHOLE(u64)
+#define KEEP_ONE   ONE(u64)
 #include "select/cpu/width.h"
 
 const struct echi_select_isa ISA = {
     .widths = { &width_u8, &width_u16, &width_u32, &width_u64 },
+    .calls = { CALLS(u8), CALLS(u16), CALLS(u32), CALLS(u64) },
     .count = count,
     .flags = flags,
     .keep_positions = keep_positions,

@@ -342,6 +342,8 @@ static const struct echi_select_width NAME(width) = {
     NAME(test), NAME(starts), NAME(keep), NAME(few), NAME(keep_flagged), NAME(decode)
 };
 
+#include "select/cpu/calls.h"
+
 #undef KEEP_SOME
 #undef KEEP_WHOLE
 #undef NAME
