@@ -54,48 +54,148 @@ INLINED void NAME(pack)(void *out, const void *in, uint64_t kept, size_t n)
 }
 
 /* Which of n elements begin a run. */
-INLINED uint64_t NAME(run_bits)(const struct echi_order *order, const KEY *x, size_t n)
+INLINED uint64_t NAME(run_bits)(ech_dtype dtype, const KEY *x, size_t n, bool is_float)
 {
 #ifdef __AVX512BW__
-    return NAME(rest_starts)(order, x, n, true);
+    if (!is_float) return NAME(rest_unequal)(x, n, true) | 1;
+    return NAME(rest_starts)(&echi_orders[1][dtype], x, n, true);
 #else
+    (void)is_float;
     uint64_t bits;
-    NAME(starts)(order, x, n, true, &bits);
+    NAME(starts)(&echi_orders[1][dtype], x, n, true, &bits);
     return bits;
 #endif
 }
 
-/* Which of n elements are in a range of the order. */
-INLINED uint64_t NAME(range_bits)(const struct echi_order *order, KEY low, KEY span, const KEY *x,
-                                  size_t n)
+INLINED ech_status NAME(write_runs)(const void *in, void *out, uint64_t *lengths, uint64_t *count,
+                                    size_t n, ech_dtype dtype, bool is_float)
 {
-    const struct echi_predicate p = {
-        .order = *order, .mask = (KEY)~(KEY)0, .low = low, .span = span, .invert = 0
-    };
-#ifdef __AVX512BW__
-    return order->float_mask ? NAME(test_rest)(&p, x, n, false) : NAME(test_rest)(&p, x, n, true);
-#else
-    uint64_t bits;
-    NAME(test)(&p, x, n, &bits);
-    return bits;
-#endif
+    const uint64_t kept = NAME(run_bits)(dtype, in, n, is_float);
+    *count = (uint64_t)__builtin_popcountll(kept);
+    NAME(pack)(out, in, kept, n);
+    if (lengths) lengths_of_few(lengths, kept, n);
+    return ECH_OK;
 }
 
-/* Converts a comparison to a range; false if all elements or none pass, or if it is none of those
- * with a value. */
-INLINED bool NAME(range_of)(const struct echi_order *order, ech_compare compare, const void *value,
-                            KEY *low, KEY *span)
+NOINLINE static ech_status NAME(unique_floats)(const void *in, void *out, uint64_t *count, size_t n,
+                                               ech_dtype dtype)
 {
-    const bool is_float = order->float_mask != 0;
-    KEY u, e, most = (KEY)~(KEY)0; /* the largest that is not NaN */
-    if (!value) return false;
+    return NAME(write_runs)(in, out, NULL, count, n, dtype, true);
+}
+
+NOINLINE static ech_status NAME(encode_floats)(const void *in, void *out, uint64_t *lengths,
+                                               uint64_t *count, size_t n, ech_dtype dtype)
+{
+    return NAME(write_runs)(in, out, lengths, count, n, dtype, true);
+}
+
+/* Packs the elements for which the encoded form minus low is at most span: of integers, without the
+ * encoding, because the difference contains that of the sign. */
+NOINLINE static ech_status NAME(select_integers)(const KEY *x, void *out, uint64_t *count, size_t n,
+                                                 KEY low, KEY span)
+{
+    uint64_t kept = 0;
+#ifdef __AVX512BW__
+    enum { LANES = 64 / sizeof(KEY) };
+    size_t k = 0;
+    do {
+        const __m512i v = NAME(loaded)(bits_below_few(n - k), x + k);
+        kept |= NAME(not_above)(NAME(minus)(v, NAME(all)(low)), NAME(all)(span)) << k;
+        k += LANES;
+    } while (k < n);
+    kept &= bits_below_few(n);
+#else
+    uint8_t passes[64];
+    for (size_t k = 0; k < n; k++) passes[k] = (KEY)(x[k] - low) <= span;
+    kept = bits_of_bytes(passes, n);
+#endif
+    *count = (uint64_t)__builtin_popcountll(kept);
+    NAME(pack)(out, x, kept, n);
+    return ECH_OK;
+}
+
+/* The same for floats, encoded as signed integers: negative ones with all bits but the sign
+ * inverted, so that -0 is -1. */
+INLINED KEY NAME(signed_of)(KEY u)
+{
+    const KEY negative = (KEY)(0 - (u >> (8 * sizeof(KEY) - 1)));
+    return u ^ (KEY)(negative >> 1);
+}
+
+NOINLINE static ech_status NAME(select_floats)(const KEY *x, void *out, uint64_t *count, size_t n,
+                                               KEY low, KEY span)
+{
+    uint64_t kept = 0;
+#ifdef __AVX512BW__
+    enum { LANES = 64 / sizeof(KEY) };
+    const __m512i sign = NAME(all)((KEY)((KEY)1 << (8 * sizeof(KEY) - 1)));
+    size_t k = 0;
+    do {
+        const __m512i v = NAME(loaded)(bits_below_few(n - k), x + k);
+        const __m512i e = _mm512_xor_si512(v, _mm512_andnot_si512(sign, NAME(negative)(v)));
+        kept |= NAME(not_above)(NAME(minus)(e, NAME(all)(low)), NAME(all)(span)) << k;
+        k += LANES;
+    } while (k < n);
+    kept &= bits_below_few(n);
+#else
+    uint8_t passes[64];
+    for (size_t k = 0; k < n; k++) passes[k] = (KEY)(NAME(signed_of)(x[k]) - low) <= span;
+    kept = bits_of_bytes(passes, n);
+#endif
+    *count = (uint64_t)__builtin_popcountll(kept);
+    NAME(pack)(out, x, kept, n);
+    return ECH_OK;
+}
+
+/* Converts a comparison of floats to a range of such integers; false if none pass, if the value is
+ * NaN, or if there is none. */
+INLINED bool NAME(float_range_of)(ech_dtype dtype, ech_compare compare, const void *value, KEY *low,
+                                  KEY *span)
+{
+    const KEY top = (KEY)((KEY)1 << (8 * sizeof(KEY) - 1));
+    const KEY infinity = (KEY)(echi_orders[0][dtype].shift ^ (top - 1));
+    KEY u;
     memcpy(&u, value, sizeof u);
-    e = u ^ (KEY)order->sign;
-    if (is_float) {
-        e = (KEY)echi_order_encode(order, (int)sizeof(KEY), u);
-        most = (KEY)(order->last - 1);
-        if (e > most) return false;
+    if ((u & (top - 1)) > infinity) return false;
+    const bool is_zero = (u & (top - 1)) == 0; /* -0 and +0, -1 and 0, are equal */
+    const KEY e = NAME(signed_of)(u), first = is_zero ? (KEY)-1 : e, last = is_zero ? 0 : e;
+    const KEY least = (KEY)~infinity, most = infinity; /* -infinity, infinity */
+    switch (compare) {
+    case ECH_COMPARE_LESS:
+        *low = least;
+        *span = (KEY)(first - least - 1);
+        return first != least;
+    case ECH_COMPARE_LESS_EQUAL:
+        *low = least;
+        *span = (KEY)(last - least);
+        return true;
+    case ECH_COMPARE_EQUAL:
+        *low = first;
+        *span = (KEY)(last - first);
+        return true;
+    case ECH_COMPARE_NOT_EQUAL: /* all others, and NaN */
+        *low = (KEY)(last + 1);
+        *span = (KEY)(first - last - 2);
+        return true;
+    case ECH_COMPARE_GREATER_EQUAL:
+        *low = first;
+        *span = (KEY)(most - first);
+        return true;
+    case ECH_COMPARE_GREATER:
+        *low = (KEY)(last + 1);
+        *span = (KEY)(most - last - 1);
+        return last != most;
+    default:
+        return false;
     }
+}
+
+/* Converts a comparison with e to a range of encoded integers; false if no element passes, and for
+ * other tests. */
+INLINED bool NAME(range_of)(ech_compare compare, KEY e, KEY *low, KEY *span)
+{
+    const KEY most = (KEY)~(KEY)0;
+    *low = e;
     switch (compare) {
     case ECH_COMPARE_LESS:
         *low = 0;
@@ -106,7 +206,6 @@ INLINED bool NAME(range_of)(const struct echi_order *order, ech_compare compare,
         *span = e;
         return true;
     case ECH_COMPARE_EQUAL:
-        *low = e;
         *span = 0;
         return true;
     case ECH_COMPARE_NOT_EQUAL: /* all others */
@@ -114,7 +213,6 @@ INLINED bool NAME(range_of)(const struct echi_order *order, ech_compare compare,
         *span = (KEY)-2;
         return true;
     case ECH_COMPARE_GREATER_EQUAL:
-        *low = e;
         *span = (KEY)(most - e);
         return true;
     case ECH_COMPARE_GREATER:
@@ -152,24 +250,35 @@ static ech_status NAME(partition_flags)(ech_ctx *ctx, const void *in, const uint
     const size_t first = (size_t)__builtin_popcountll(kept);
     *count = first;
     NAME(pack)(out, in, kept, n);
-    NAME(pack)((KEY *)out + first, in, kept ^ bits_below(n), n);
+    NAME(pack)((KEY *)out + first, in, kept ^ bits_below_few(n), n);
     return ECH_OK;
+}
+
+NOINLINE static ech_status NAME(select_floats_if)(ech_ctx *ctx, ech_compare compare, const void *in,
+                                                  void *out, uint64_t *count, size_t n,
+                                                  ech_dtype dtype, const void *value)
+{
+    KEY low, span;
+    if (!NAME(float_range_of)(dtype, compare, value, &low, &span))
+        return echi_select_if_any(ctx, compare, in, out, count, n, dtype, value, NULL);
+    return NAME(select_floats)(in, out, count, n, low, span);
 }
 
 static ech_status NAME(select_if)(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
                                   uint64_t *count, size_t n, ech_dtype dtype, const void *value,
                                   const ech_select_options *options)
 {
-    const struct echi_order *order = &echi_orders[1][dtype];
-    KEY low, span;
+    const KEY sign = (KEY)((KEY)(dtype <= ECH_I64) << (8 * sizeof(KEY) - 1));
+    KEY u, low, span;
     (void)options;
-    if (!NAME(is_typed_few)(ctx, in, out, count, n) ||
-        !NAME(range_of)(order, compare, value, &low, &span))
+    if (!NAME(is_typed_few)(ctx, in, out, count, n) || !value)
         return echi_select_if_any(ctx, compare, in, out, count, n, dtype, value, NULL);
-    const uint64_t kept = NAME(range_bits)(order, low, span, in, n);
-    *count = (uint64_t)__builtin_popcountll(kept);
-    NAME(pack)(out, in, kept, n);
-    return ECH_OK;
+    if (dtype >= ECH_F16)
+        return NAME(select_floats_if)(ctx, compare, in, out, count, n, dtype, value);
+    memcpy(&u, value, sizeof u);
+    if (!NAME(range_of)(compare, u ^ sign, &low, &span))
+        return echi_select_if_any(ctx, compare, in, out, count, n, dtype, value, NULL);
+    return NAME(select_integers)(in, out, count, n, low ^ sign, span);
 }
 
 static ech_status NAME(unique)(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
@@ -178,10 +287,8 @@ static ech_status NAME(unique)(ech_ctx *ctx, const void *in, void *out, uint64_t
     (void)options;
     if (!NAME(is_typed_few)(ctx, in, out, count, n))
         return echi_unique_any(ctx, in, out, count, n, dtype, NULL);
-    const uint64_t kept = NAME(run_bits)(&echi_orders[1][dtype], in, n);
-    *count = (uint64_t)__builtin_popcountll(kept);
-    NAME(pack)(out, in, kept, n);
-    return ECH_OK;
+    if (dtype >= ECH_F16) return NAME(unique_floats)(in, out, count, n, dtype);
+    return NAME(write_runs)(in, out, NULL, count, n, dtype, false);
 }
 
 static ech_status NAME(rle_encode)(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
@@ -194,11 +301,8 @@ static ech_status NAME(rle_encode)(ech_ctx *ctx, const void *in, void *out, uint
         !echi_are_apart(lengths, n * 8, out, n * sizeof(KEY)) ||
         !echi_are_apart(lengths, n * 8, count, 8))
         return echi_rle_encode_any(ctx, in, out, lengths, count, n, dtype, NULL);
-    const uint64_t kept = NAME(run_bits)(&echi_orders[1][dtype], in, n);
-    *count = (uint64_t)__builtin_popcountll(kept);
-    NAME(pack)(out, in, kept, n);
-    lengths_of_few(lengths, kept, n);
-    return ECH_OK;
+    if (dtype >= ECH_F16) return NAME(encode_floats)(in, out, lengths, count, n, dtype);
+    return NAME(write_runs)(in, out, lengths, count, n, dtype, false);
 }
 
 #undef KEEP_ONE
