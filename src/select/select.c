@@ -272,7 +272,7 @@ ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, 
                             uint64_t *count, size_t n, size_t element_bytes,
                             const ech_select_options *options)
 {
-    if (options || element_bytes > ECHI_SELECT_BYTES)
+    if (options || n > ECHI_SELECT_FEW || element_bytes > ECHI_SELECT_BYTES)
         return echi_select_flags_any(ctx, in, flags, out, count, n, element_bytes, options);
     return calls_of(element_bytes)
         ->select_flags(ctx, in, flags, out, count, n, element_bytes, options);
@@ -293,7 +293,7 @@ ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flag
                                uint64_t *count, size_t n, size_t element_bytes,
                                const ech_select_options *options)
 {
-    if (options || element_bytes > ECHI_SELECT_BYTES)
+    if (options || n > ECHI_SELECT_FEW || element_bytes > ECHI_SELECT_BYTES)
         return echi_partition_flags_any(ctx, in, flags, out, count, n, element_bytes, options);
     return calls_of(element_bytes)
         ->partition_flags(ctx, in, flags, out, count, n, element_bytes, options);
@@ -339,7 +339,7 @@ ech_status ech_select_if(ech_ctx *ctx, ech_compare compare, const void *in, void
                          uint64_t *count, size_t n, ech_dtype dtype, const void *value,
                          const ech_select_options *options)
 {
-    if (options || !echi_dtype_known(dtype))
+    if (options || n > ECHI_SELECT_FEW || !echi_dtype_known(dtype))
         return echi_select_if_any(ctx, compare, in, out, count, n, dtype, value, options);
     return calls_of(echi_dtype_bytes(dtype))
         ->select_if(ctx, compare, in, out, count, n, dtype, value, options);
@@ -424,7 +424,7 @@ done:
 ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
                       ech_dtype dtype, const ech_select_options *options)
 {
-    if (options || !echi_dtype_known(dtype))
+    if (options || n > ECHI_SELECT_FEW || !echi_dtype_known(dtype))
         return echi_unique_any(ctx, in, out, count, n, dtype, options);
     return calls_of(echi_dtype_bytes(dtype))->unique(ctx, in, out, count, n, dtype, options);
 }
@@ -483,17 +483,17 @@ ech_status ech_rle_encode(ech_ctx *ctx, const void *in, void *out, uint64_t *len
                           uint64_t *count, size_t n, ech_dtype dtype,
                           const ech_select_options *options)
 {
-    if (options || !echi_dtype_known(dtype))
+    if (options || n > ECHI_SELECT_FEW || !echi_dtype_known(dtype))
         return echi_rle_encode_any(ctx, in, out, lengths, count, n, dtype, options);
     return calls_of(echi_dtype_bytes(dtype))
         ->rle_encode(ctx, in, out, lengths, count, n, dtype, options);
 }
 
-NOINLINE static ech_status checked_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths,
-                                              void *out, size_t runs, size_t n,
-                                              size_t element_bytes,
-                                              const ech_select_options *options)
+NOINLINE ech_status echi_rle_decode_any(ech_ctx *ctx, const void *in, const uint64_t *lengths,
+                                        void *out, size_t runs, size_t n, size_t element_bytes,
+                                        const ech_select_options *options)
 {
+    if (!options && decode_at_once(ctx, in, lengths, out, runs, n, element_bytes)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -515,8 +515,10 @@ ech_status ech_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths,
                           size_t runs, size_t n, size_t element_bytes,
                           const ech_select_options *options)
 {
-    if (!options && decode_at_once(ctx, in, lengths, out, runs, n, element_bytes)) return ECH_OK;
-    return checked_rle_decode(ctx, in, lengths, out, runs, n, element_bytes, options);
+    if (options || runs > AT_ONCE || element_bytes > ECHI_SELECT_BYTES)
+        return echi_rle_decode_any(ctx, in, lengths, out, runs, n, element_bytes, options);
+    return calls_of(element_bytes)
+        ->rle_decode(ctx, in, lengths, out, runs, n, element_bytes, options);
 }
 
 /* ---- Queries that need no device ---- */

@@ -18,7 +18,7 @@
 INLINED bool NAME(can_few)(const ech_ctx *ctx, const void *in, const void *out,
                            const uint64_t *count, size_t n)
 {
-    return n - 1 < 64 && echi_call_is_quick(ctx) && in && out && count &&
+    return n - 1 < ECHI_SELECT_FEW && echi_call_is_quick(ctx) && in && out && count &&
            ((uintptr_t)count & 7) == 0 && echi_are_apart(out, n * sizeof(KEY), in, n * sizeof(KEY)) &&
            echi_are_apart(count, 8, in, n * sizeof(KEY)) &&
            echi_are_apart(count, 8, out, n * sizeof(KEY));
@@ -44,8 +44,16 @@ INLINED bool NAME(is_typed_few)(const ech_ctx *ctx, const void *in, const void *
 INLINED void NAME(pack)(void *out, const void *in, uint64_t kept, size_t n)
 {
 #ifdef __AVX512BW__
-    if (n <= 64 / sizeof(KEY)) {
+    enum { LANES = 64 / sizeof(KEY), OF_ONE = sizeof(KEY) > 1 ? LANES : 0 };
+    if (n <= LANES) {
         KEEP_ONE(out, in, kept);
+        return;
+    }
+    if (n <= 2 * LANES) {
+        const uint64_t first = kept & (((uint64_t)1 << OF_ONE) - 1);
+        KEEP_ONE(out, in, first);
+        KEEP_ONE((char *)out + (size_t)__builtin_popcountll(first) * sizeof(KEY),
+                 (const char *)in + 64, kept >> OF_ONE);
         return;
     }
 #endif
@@ -75,6 +83,19 @@ INLINED ech_status NAME(write_runs)(const void *in, void *out, uint64_t *lengths
     NAME(pack)(out, in, kept, n);
     if (lengths) lengths_of_few(lengths, kept, n);
     return ECH_OK;
+}
+
+/* These need other registers than the checks, so that fewer must be saved. */
+NOINLINE static ech_status NAME(unique_integers)(const void *in, void *out, uint64_t *count,
+                                                 size_t n)
+{
+    return NAME(write_runs)(in, out, NULL, count, n, ECH_I8, false);
+}
+
+NOINLINE static ech_status NAME(encode_integers)(const void *in, void *out, uint64_t *lengths,
+                                                 uint64_t *count, size_t n)
+{
+    return NAME(write_runs)(in, out, lengths, count, n, ECH_I8, false);
 }
 
 NOINLINE static ech_status NAME(unique_floats)(const void *in, void *out, uint64_t *count, size_t n,
@@ -288,7 +309,7 @@ static ech_status NAME(unique)(ech_ctx *ctx, const void *in, void *out, uint64_t
     if (!NAME(is_typed_few)(ctx, in, out, count, n))
         return echi_unique_any(ctx, in, out, count, n, dtype, NULL);
     if (dtype >= ECH_F16) return NAME(unique_floats)(in, out, count, n, dtype);
-    return NAME(write_runs)(in, out, NULL, count, n, dtype, false);
+    return NAME(unique_integers)(in, out, count, n);
 }
 
 static ech_status NAME(rle_encode)(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
@@ -302,7 +323,59 @@ static ech_status NAME(rle_encode)(ech_ctx *ctx, const void *in, void *out, uint
         !echi_are_apart(lengths, n * 8, count, 8))
         return echi_rle_encode_any(ctx, in, out, lengths, count, n, dtype, NULL);
     if (dtype >= ECH_F16) return NAME(encode_floats)(in, out, lengths, count, n, dtype);
-    return NAME(write_runs)(in, out, lengths, count, n, dtype, false);
+    return NAME(encode_integers)(in, out, lengths, count, n);
+}
+
+/* Writes runs of `total` elements. */
+NOINLINE static ech_status NAME(decode_few)(const char *in, const uint64_t *lengths, char *to,
+                                            size_t runs, size_t total)
+{
+    const char *const end = to + total * sizeof(KEY);
+    for (size_t r = 0; r < runs; r++, in += sizeof(KEY)) {
+        const size_t size = (size_t)lengths[r] * sizeof(KEY);
+        if (size > DECODE_BYTES) {
+            for (size_t k = 0; k + DECODE_BYTES < size; k += DECODE_BYTES)
+                NAME(store_copies)(to + k, in);
+            NAME(store_copies)(to + size - DECODE_BYTES, in);
+        } else if (end - to >= DECODE_BYTES) { /* what follows is overwritten */
+            NAME(store_copies)(to, in);
+        } else if (size == sizeof(KEY)) {
+            memcpy(to, in, sizeof(KEY));
+        } else {
+#ifdef __AVX512BW__
+            NAME(store_some)(to, in, (size_t)lengths[r]);
+#else
+            for (size_t k = 0; k < size; k += sizeof(KEY)) memcpy(to + k, in, sizeof(KEY));
+#endif
+        }
+        to += size;
+    }
+    return ECH_OK;
+}
+
+static ech_status NAME(rle_decode)(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
+                                   size_t runs, size_t n, size_t bytes,
+                                   const ech_select_options *options)
+{
+    enum { MOST_RUNS = 1024, MOST_N = 1 << 16, FEW_BYTES = 128 };
+    uint64_t total = 0, all = 0;
+    (void)bytes, (void)options;
+    if (runs - 1 >= MOST_RUNS || n - 1 >= MOST_N || !echi_call_is_quick(ctx) || !in || !lengths ||
+        !out || (uintptr_t)lengths & 7 ||
+        !echi_are_apart(out, n * sizeof(KEY), in, runs * sizeof(KEY)) ||
+        !echi_are_apart(out, n * sizeof(KEY), lengths, runs * 8))
+        goto other;
+    for (size_t r = 0; r < runs; r++) {
+        total += lengths[r];
+        all |= lengths[r];
+    }
+    if (all >= MOST_N || total > n) goto other; /* the sum did not overflow */
+    if (total * sizeof(KEY) <= FEW_BYTES)
+        return NAME(decode_few)(in, lengths, out, runs, (size_t)total);
+    NAME(decode)(out, (char *)out + total * sizeof(KEY), in, lengths, runs, lengths[0]);
+    return ECH_OK;
+other:
+    return echi_rle_decode_any(ctx, in, lengths, out, runs, n, sizeof(KEY), NULL);
 }
 
 #undef KEEP_ONE

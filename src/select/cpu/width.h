@@ -303,6 +303,25 @@ static inline void NAME(store_copies)(char *to, const char *from)
     memcpy(to, &copies, sizeof copies);
 }
 
+#ifdef __AVX512BW__
+/* Stores n copies, at most as many as DECODE_BYTES hold. */
+static inline void NAME(store_some)(char *to, const char *from, size_t n)
+{
+    KEY key;
+    memcpy(&key, from, sizeof key);
+    const __m256i copies = _mm512_castsi512_si256(NAME(all)(key));
+    const uint64_t there = bits_below_few(n);
+    if (sizeof key == 1)
+        _mm256_mask_storeu_epi8(to, (__mmask32)there, copies);
+    else if (sizeof key == 2)
+        _mm256_mask_storeu_epi16(to, (__mmask16)there, copies);
+    else if (sizeof key == 4)
+        _mm256_mask_storeu_epi32(to, (__mmask8)there, copies);
+    else
+        _mm256_mask_storeu_epi64(to, (__mmask8)there, copies);
+}
+#endif
+
 static void NAME(decode)(char *to, const char *end, const void *elements, const uint64_t *lengths,
                          size_t runs, uint64_t first)
 {
