@@ -147,8 +147,7 @@ static ech_status NAME(variance_call)(ech_ctx *ctx, ech_op op, const void *in, v
     (void)options;
     if (!NAME(can_reduce)(ctx, in, out, n, ECHI_CHUNK_BYTES, sizeof(JOINED(SUM, _element))))
         return echi_reduce_any(ctx, op, in, out, n, dtype, NULL);
-    const uint64_t bits =
-        moments_result(&rule, NAME(moments_of)(&rule, (const ELEM *)in, n));
+    const uint64_t bits = NAME(variance_of)(&rule, (const ELEM *)in, n);
     if (sizeof(ELEM) == 8)
         *(uint64_t *)out = bits;
     else
