@@ -6,10 +6,19 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/call.h"
 #include "histogram/cpu/common.h"
 
 #ifdef __AVX512F__
 #include "histogram/cpu/slots_avx512.h"
+#endif
+
+#ifdef __AVX512F__
+enum { WORDS = 8 };
+#elif defined __AVX2__
+enum { WORDS = 4 };
+#else
+enum { WORDS = 2 };
 #endif
 
 #define INLINE static inline
@@ -48,4 +57,79 @@
 #undef NAME
 #undef SLOT
 
-const struct echi_histogram_isa ISA = { { slots_u8, slots_u16, slots_u32, slots_u64 } };
+/* ---- Short calls ---- */
+
+/* A call of memset() takes longer than few counters. */
+INLINE void clear_counts(uint64_t *counts, size_t n)
+{
+    typedef uint64_t words __attribute__((vector_size(WORDS * 8)));
+    const words zero = { 0 };
+    size_t i = 0;
+    for (; i + WORDS <= n; i += WORDS) memcpy(counts + i, &zero, sizeof zero);
+    if (n >= WORDS)
+        memcpy(counts + n - WORDS, &zero, sizeof zero);
+    else
+        for (; i < n; i++) counts[i] = 0;
+}
+
+#define ELEM     float
+#define NAME(x)  x##_f32
+#define IS_FLOAT 1
+#include "histogram/cpu/calls.h"
+
+#define ELEM     double
+#define NAME(x)  x##_f64
+#define IS_FLOAT 1
+#include "histogram/cpu/calls.h"
+
+#define ELEM     int8_t
+#define NAME(x)  x##_i8
+#define IS_FLOAT 0
+#include "histogram/cpu/calls.h"
+
+#define ELEM     int16_t
+#define NAME(x)  x##_i16
+#define IS_FLOAT 0
+#include "histogram/cpu/calls.h"
+
+#define ELEM     int32_t
+#define NAME(x)  x##_i32
+#define IS_FLOAT 0
+#include "histogram/cpu/calls.h"
+
+#define ELEM     int64_t
+#define NAME(x)  x##_i64
+#define IS_FLOAT 0
+#include "histogram/cpu/calls.h"
+
+#define ELEM     uint8_t
+#define NAME(x)  x##_u8
+#define IS_FLOAT 0
+#include "histogram/cpu/calls.h"
+
+#define ELEM     uint16_t
+#define NAME(x)  x##_u16
+#define IS_FLOAT 0
+#include "histogram/cpu/calls.h"
+
+#define ELEM     uint32_t
+#define NAME(x)  x##_u32
+#define IS_FLOAT 0
+#include "histogram/cpu/calls.h"
+
+#define ELEM     uint64_t
+#define NAME(x)  x##_u64
+#define IS_FLOAT 0
+#include "histogram/cpu/calls.h"
+
+/* clang-format off */
+const struct echi_histogram_isa ISA = {
+    .slots = { slots_u8, slots_u16, slots_u32, slots_u64 },
+    .calls = {
+        .histogram = { [ECH_F32] = histogram_f32, [ECH_F64] = histogram_f64 },
+        .bincount = { [ECH_I8] = bincount_i8, [ECH_I16] = bincount_i16, [ECH_I32] = bincount_i32,
+                      [ECH_I64] = bincount_i64, [ECH_U8] = bincount_u8, [ECH_U16] = bincount_u16,
+                      [ECH_U32] = bincount_u32, [ECH_U64] = bincount_u64 },
+    },
+};
+/* clang-format on */
