@@ -37,12 +37,22 @@ static ech_status NAME(histogram)(ech_ctx *ctx, const void *in, void *counts, si
         !(factor - factor == 0))
         return echi_histogram_any(ctx, in, counts, n, dtype, bins, lower, upper, NULL);
     clear_counts(count, bins);
+#ifdef __AVX512F__
+    uint32_t slots[ECHI_HISTOGRAM_FEW];
+    uint64_t inside = NAME(few_slots)(x, n, from, to, factor, (uint32_t)bins - 1, slots);
+    if (inside == ~(uint64_t)0 >> (64 - n)) {
+        for (size_t i = 0; i < n; i++) count[slots[i]]++;
+        return ECH_OK;
+    }
+    for (; inside; inside &= inside - 1) count[slots[__builtin_ctzll(inside)]]++;
+#else
     for (size_t i = 0; i < n; i++) {
         const ELEM v = x[i];
         if (!(v >= from && v < to)) continue;
         const size_t bin = (size_t)(int64_t)((v - from) * factor);
         count[bin < bins ? bin : bins - 1]++;
     }
+#endif
     return ECH_OK;
 }
 #else

@@ -59,6 +59,45 @@ enum { WORDS = 2 };
 
 /* ---- Short calls ---- */
 
+#ifdef __AVX512F__
+/* The counters of n elements, at most 64; a bit for each that is in a bin. */
+INLINE uint64_t few_slots_f64(const double *x, size_t n, double from, double to, double factor,
+                              uint32_t last, uint32_t *slots)
+{
+    uint64_t inside = 0;
+    for (size_t i = 0; i < n; i += 8) {
+        const __mmask8 there = (__mmask8)_bzhi_u64(~(uint64_t)0, (unsigned)(n - i));
+        const __m512d v = _mm512_maskz_loadu_pd(there, x + i), lower = _mm512_set1_pd(from);
+        __mmask8 in = _mm512_mask_cmp_pd_mask(there, v, lower, _CMP_GE_OQ);
+        in = _mm512_mask_cmp_pd_mask(in, v, _mm512_set1_pd(to), _CMP_LT_OQ);
+        const __m512d t = (v - lower) * _mm512_set1_pd(factor);
+        const __m256i slot = _mm256_min_epu32(_mm512_maskz_cvttpd_epi32(in, t),
+                                              _mm256_set1_epi32((int)last));
+        _mm256_storeu_si256((__m256i *)(void *)(slots + i), slot);
+        inside |= (uint64_t)in << i;
+    }
+    return inside;
+}
+
+INLINE uint64_t few_slots_f32(const float *x, size_t n, float from, float to, float factor,
+                              uint32_t last, uint32_t *slots)
+{
+    uint64_t inside = 0;
+    for (size_t i = 0; i < n; i += 16) {
+        const __mmask16 there = (__mmask16)_bzhi_u64(~(uint64_t)0, (unsigned)(n - i));
+        const __m512 v = _mm512_maskz_loadu_ps(there, x + i), lower = _mm512_set1_ps(from);
+        __mmask16 in = _mm512_mask_cmp_ps_mask(there, v, lower, _CMP_GE_OQ);
+        in = _mm512_mask_cmp_ps_mask(in, v, _mm512_set1_ps(to), _CMP_LT_OQ);
+        const __m512 t = (v - lower) * _mm512_set1_ps(factor);
+        const __m512i slot = _mm512_min_epu32(_mm512_maskz_cvttps_epi32(in, t),
+                                              _mm512_set1_epi32((int)last));
+        _mm512_storeu_si512(slots + i, slot);
+        inside |= (uint64_t)in << i;
+    }
+    return inside;
+}
+#endif
+
 /* A call of memset() takes longer than few counters. */
 INLINE void clear_counts(uint64_t *counts, size_t n)
 {
