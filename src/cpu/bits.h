@@ -306,7 +306,7 @@ static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
     }
 }
 
-/* Of one vector. */
+/* Packs elements of one vector. */
 static inline void keep_one_u32(char *to, const char *from, uint64_t kept)
 {
     const __mmask16 own = (__mmask16)kept;

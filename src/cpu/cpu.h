@@ -64,8 +64,8 @@ static inline enum echi_isa echi_cpu_isa(void)
     return ECHI_PORTABLE;
 }
 
-/* The index of tables of functions for short calls; 0 until the instruction set is chosen, which the
- * complete functions do. */
+/* The index of tables of functions for short calls; 0 until the instruction set is chosen, which
+ * the complete functions do. */
 enum echi_level {
     ECHI_LEVEL_NONE,
     ECHI_LEVEL_PORTABLE,

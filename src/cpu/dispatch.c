@@ -68,7 +68,8 @@ _Atomic(unsigned char) echi_cpu_chosen_level;
 static enum echi_level level_of(const struct echi_sort_isa *isa)
 {
 #ifdef ECHI_CPU_X86
-    if (isa == &echi_sort_avx512) return echi_cpu_has_vbmi2() ? ECHI_LEVEL_VBMI2 : ECHI_LEVEL_AVX512;
+    if (isa == &echi_sort_avx512)
+        return echi_cpu_has_vbmi2() ? ECHI_LEVEL_VBMI2 : ECHI_LEVEL_AVX512;
     if (isa == &echi_sort_avx2) return ECHI_LEVEL_AVX2;
 #endif
     (void)isa;

@@ -234,7 +234,8 @@ ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ec
                         size_t bins, const ech_histogram_options *options)
 {
     if (!options && n <= ECHI_HISTOGRAM_FEW && echi_dtype_known(dtype)) {
-        echi_bincount_function *const call = echi_histogram_calls[echi_cpu_level()]->bincount[dtype];
+        echi_bincount_function *const call =
+            echi_histogram_calls[echi_cpu_level()]->bincount[dtype];
         if (call) return call(ctx, in, counts, n, dtype, bins, NULL);
     }
     return echi_bincount_any(ctx, in, counts, n, dtype, bins, options);

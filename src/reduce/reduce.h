@@ -64,7 +64,7 @@ typedef ech_status echi_reduce_function(ech_ctx *ctx, ech_op op, const void *in,
                                         size_t n, ech_dtype dtype,
                                         const ech_reduce_options *options);
 enum { ECHI_REDUCE_FEW = 1 << 15 }; /* no function takes more elements */
-/* cpu/operation.c: by echi_cpu_level(), the operation and the dtype; NULL: there is none. */
+/* cpu/values.c: by echi_cpu_level(), the operation and the dtype; NULL: there is none. */
 extern echi_reduce_function *const (*const echi_reduce_calls[])[ECHI_DTYPE_COUNT];
 echi_reduce_function echi_reduce_any;
 

@@ -224,8 +224,8 @@ NOINLINE ech_status echi_scan_any(ech_ctx *ctx, ech_op op, const void *in, void 
 ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
                     const ech_scan_options *options)
 {
-    const size_t few = dtype >= ECH_F16 ? ECHI_SCAN_FEW_BYTES / sizeof(float)
-                                        : ECHI_SCAN_FEW_INTEGERS;
+    const size_t few =
+        dtype >= ECH_F16 ? ECHI_SCAN_FEW_BYTES / sizeof(float) : ECHI_SCAN_FEW_INTEGERS;
     if (!options && n <= few && op == ECH_OP_SUM && echi_dtype_known(dtype)) {
         echi_scan_function *const sum = echi_scan_calls[echi_cpu_level()][dtype];
         if (sum) return sum(ctx, op, in, out, n, dtype, NULL);

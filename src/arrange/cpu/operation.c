@@ -168,9 +168,9 @@ INLINED bool gather_few(const ech_ctx *ctx, const char *in, const char *index, c
 
 /* The last two parameters are constants in the second call, because each would need a register. */
 #define GATHER(index_dtype, width, size)                                                           \
-    static ech_status gather_##index_dtype##_##size(                                               \
-        ech_ctx *ctx, const void *in, const void *index, void *out, size_t n, size_t n_in,         \
-        ech_dtype dtype, size_t bytes)                                                             \
+    static ech_status gather_##index_dtype##_##size(ech_ctx *ctx, const void *in,                  \
+                                                    const void *index, void *out, size_t n,        \
+                                                    size_t n_in, ech_dtype dtype, size_t bytes)    \
     {                                                                                              \
         (void)dtype, (void)bytes;                                                                  \
         if (gather_few(ctx, in, index, out, n, n_in, width, size)) return ECH_OK;                  \

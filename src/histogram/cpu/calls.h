@@ -57,8 +57,7 @@ static ech_status NAME(histogram)(ech_ctx *ctx, const void *in, void *counts, si
 }
 #else
 static ech_status NAME(bincount)(ech_ctx *ctx, const void *in, void *counts, size_t n,
-                                 ech_dtype dtype, size_t bins,
-                                 const ech_histogram_options *options)
+                                 ech_dtype dtype, size_t bins, const ech_histogram_options *options)
 {
     const ELEM *x = in;
     uint64_t *count = counts;

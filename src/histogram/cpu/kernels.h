@@ -71,8 +71,8 @@ INLINE uint64_t few_slots_f64(const double *x, size_t n, double from, double to,
         __mmask8 in = _mm512_mask_cmp_pd_mask(there, v, lower, _CMP_GE_OQ);
         in = _mm512_mask_cmp_pd_mask(in, v, _mm512_set1_pd(to), _CMP_LT_OQ);
         const __m512d t = (v - lower) * _mm512_set1_pd(factor);
-        const __m256i slot = _mm256_min_epu32(_mm512_maskz_cvttpd_epi32(in, t),
-                                              _mm256_set1_epi32((int)last));
+        const __m256i slot =
+            _mm256_min_epu32(_mm512_maskz_cvttpd_epi32(in, t), _mm256_set1_epi32((int)last));
         _mm256_storeu_si256((__m256i *)(void *)(slots + i), slot);
         inside |= (uint64_t)in << i;
     }
@@ -89,8 +89,8 @@ INLINE uint64_t few_slots_f32(const float *x, size_t n, float from, float to, fl
         __mmask16 in = _mm512_mask_cmp_ps_mask(there, v, lower, _CMP_GE_OQ);
         in = _mm512_mask_cmp_ps_mask(in, v, _mm512_set1_ps(to), _CMP_LT_OQ);
         const __m512 t = (v - lower) * _mm512_set1_ps(factor);
-        const __m512i slot = _mm512_min_epu32(_mm512_maskz_cvttps_epi32(in, t),
-                                              _mm512_set1_epi32((int)last));
+        const __m512i slot =
+            _mm512_min_epu32(_mm512_maskz_cvttps_epi32(in, t), _mm512_set1_epi32((int)last));
         _mm512_storeu_si512(slots + i, slot);
         inside |= (uint64_t)in << i;
     }

@@ -423,8 +423,8 @@ INLINE void NAME(distances)(const ELEM *x, size_t lines, size_t n, CENTER k, uin
             const __mmask8 there = (__mmask8)(some >> i * W);
             const VEC v = JOINED(load_masked_, FROM)(x + i * W, there);
             const VEC d = plus_f64(v, -(k - (VEC){ 0 })), square = d * d;
-            const __mmask8 kept = ignore ? _mm512_mask_cmpeq_pd_mask(there, (__m512d)v, (__m512d)v)
-                                         : there;
+            const __mmask8 kept =
+                ignore ? _mm512_mask_cmpeq_pd_mask(there, (__m512d)v, (__m512d)v) : there;
             s1[i] += (VEC)_mm512_mask_mov_pd((__m512d)neutral, kept, (__m512d)d);
             s2[i] += (VEC)_mm512_mask_mov_pd((__m512d)neutral, kept, (__m512d)square);
         }

@@ -82,9 +82,7 @@ INLINE void divide_f64(f64_vector *v, const int count)
 /* The position of vector i of divide_f32() and divide_f64(). */
 INLINE int position_of(int i, const int count)
 {
-    return count == 8   ? (i & 1) << 2 | (i & 2) | i >> 2
-           : count == 4 ? (i & 1) << 1 | i >> 1
-                        : i;
+    return count == 8 ? (i & 1) << 2 | (i & 2) | i >> 2 : count == 4 ? (i & 1) << 1 | i >> 1 : i;
 }
 
 /* Elements past n are equal to k: their distances do not change the sums, except that -0 may become
@@ -98,8 +96,8 @@ INLINE void short_sums_f32(const float *x, size_t n, double center, const int co
     UNROLLED(i, count)
     {
         const size_t at = (size_t)i * 16, left = n > at ? n - at : 0;
-        v[i] = (f32_vector)_mm512_mask_loadu_ps(_mm512_set1_ps((float)center),
-                                    (__mmask16)_bzhi_u32(0xffff, (unsigned)left), x + at);
+        v[i] = (f32_vector)_mm512_mask_loadu_ps(
+            _mm512_set1_ps((float)center), (__mmask16)_bzhi_u32(0xffff, (unsigned)left), x + at);
     }
     divide_f32(v, count);
     UNROLLED(i, count)
@@ -123,7 +121,7 @@ INLINE void short_sums_f64(const double *x, size_t n, double center, const int c
     {
         const size_t at = (size_t)i * 8, left = n > at ? n - at : 0;
         v[i] = (f64_vector)_mm512_mask_loadu_pd(_mm512_set1_pd(center),
-                                    (__mmask8)_bzhi_u32(0xff, (unsigned)left), x + at);
+                                                (__mmask8)_bzhi_u32(0xff, (unsigned)left), x + at);
     }
     divide_f64(v, count);
     UNROLLED(i, count) at_position[position_of(i, count)] = v[i];
@@ -131,7 +129,7 @@ INLINE void short_sums_f64(const double *x, size_t n, double center, const int c
     fold_both(s1, s2, sum1, sum2);
 }
 
-/* Of n elements, at most a line. */
+/* The sums of n elements, at most a line. */
 #define SHORT_SUMS(FROM, width)                                                                    \
     INLINE void line_sums_##FROM(const FROM##_element *x, size_t n, double k, double *s1,          \
                                  double *s2)                                                       \

@@ -547,17 +547,3 @@ static ech_status explain(const void *request, struct echi_explain *e)
 const struct echi_operation echi_cpu_reduce = {
     .plan = workspace, .explain = explain, .run = run, .quick = reduce_at_once
 };
-
-/* ---- Short calls ---- */
-
-static echi_reduce_function *const no_calls[ECH_OP_STDDEV + 1][ECHI_DTYPE_COUNT];
-
-echi_reduce_function *const (*const echi_reduce_calls[ECHI_LEVELS])[ECHI_DTYPE_COUNT] = {
-    [ECHI_LEVEL_NONE] = no_calls,
-    [ECHI_LEVEL_PORTABLE] = echi_reduce_portable.calls,
-#ifdef ECHI_CPU_X86
-    [ECHI_LEVEL_AVX2] = echi_reduce_avx2.calls,
-    [ECHI_LEVEL_AVX512] = echi_reduce_avx512.calls,
-    [ECHI_LEVEL_VBMI2] = echi_reduce_avx512.calls,
-#endif
-};

@@ -19,7 +19,8 @@ INLINED bool NAME(can_few)(const ech_ctx *ctx, const void *in, const void *out,
                            const uint64_t *count, size_t n)
 {
     return n - 1 < ECHI_SELECT_FEW && echi_call_is_quick(ctx) && in && out && count &&
-           ((uintptr_t)count & 7) == 0 && echi_are_apart(out, n * sizeof(KEY), in, n * sizeof(KEY)) &&
+           ((uintptr_t)count & 7) == 0 &&
+           echi_are_apart(out, n * sizeof(KEY), in, n * sizeof(KEY)) &&
            echi_are_apart(count, 8, in, n * sizeof(KEY)) &&
            echi_are_apart(count, 8, out, n * sizeof(KEY));
 }
@@ -215,7 +216,7 @@ INLINED bool NAME(float_range_of)(ech_dtype dtype, ech_compare compare, const vo
  * other tests. */
 INLINED bool NAME(range_of)(ech_compare compare, KEY e, KEY *low, KEY *span)
 {
-    const KEY most = (KEY)~(KEY)0;
+    const KEY most = (KEY) ~(KEY)0;
     *low = e;
     switch (compare) {
     case ECH_COMPARE_LESS:

@@ -431,8 +431,8 @@ const struct echi_operation echi_cpu_select = {
 /* ---- Short calls ---- */
 
 static const struct echi_select_calls any = { echi_select_flags_any, echi_partition_flags_any,
-                                              echi_select_if_any, echi_unique_any,
-                                              echi_rle_encode_any, echi_rle_decode_any };
+                                              echi_select_if_any,    echi_unique_any,
+                                              echi_rle_encode_any,   echi_rle_decode_any };
 
 #define CALLS(narrow, wide)                                                                        \
     {                                                                                              \
