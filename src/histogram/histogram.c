@@ -169,11 +169,10 @@ INLINED bool bincount_at_once(ech_ctx *ctx, const void *in, void *counts, size_t
 
 /* ---- The calls ---- */
 
-NOINLINE ech_status echi_histogram_any(ech_ctx *ctx, const void *in, void *counts, size_t n,
-                                       ech_dtype dtype, size_t bins, double lower, double upper,
-                                       const ech_histogram_options *options)
+NOINLINE static ech_status even_complete(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                         ech_dtype dtype, size_t bins, double lower, double upper,
+                                         const ech_histogram_options *options)
 {
-    if (!options && histogram_at_once(ctx, in, counts, n, dtype, bins, lower, upper)) return ECH_OK;
     READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
     ech_status status;
@@ -182,6 +181,14 @@ NOINLINE ech_status echi_histogram_any(ech_ctx *ctx, const void *in, void *count
     TRY(run(ctx, &h, "in", options));
 done:
     return status;
+}
+
+NOINLINE ech_status echi_histogram_any(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                       ech_dtype dtype, size_t bins, double lower, double upper,
+                                       const ech_histogram_options *options)
+{
+    if (!options && histogram_at_once(ctx, in, counts, n, dtype, bins, lower, upper)) return ECH_OK;
+    return even_complete(ctx, in, counts, n, dtype, bins, lower, upper, options);
 }
 
 ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
@@ -212,11 +219,10 @@ done:
     return status;
 }
 
-NOINLINE ech_status echi_bincount_any(ech_ctx *ctx, const void *in, void *counts, size_t n,
-                                      ech_dtype dtype, size_t bins,
-                                      const ech_histogram_options *options)
+NOINLINE static ech_status bincount_complete(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                             ech_dtype dtype, size_t bins,
+                                             const ech_histogram_options *options)
 {
-    if (!options && bincount_at_once(ctx, in, counts, n, dtype, bins)) return ECH_OK;
     READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
     ech_status status;
@@ -228,6 +234,14 @@ NOINLINE ech_status echi_bincount_any(ech_ctx *ctx, const void *in, void *counts
     TRY(run(ctx, &h, "in", options));
 done:
     return status;
+}
+
+NOINLINE ech_status echi_bincount_any(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                      ech_dtype dtype, size_t bins,
+                                      const ech_histogram_options *options)
+{
+    if (!options && bincount_at_once(ctx, in, counts, n, dtype, bins)) return ECH_OK;
+    return bincount_complete(ctx, in, counts, n, dtype, bins, options);
 }
 
 ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,

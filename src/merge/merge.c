@@ -105,11 +105,10 @@ INLINED bool merge_at_once(ech_ctx *ctx, const void *a, const void *b, void *out
     return echi_cpu_merge.quick(&m);
 }
 
-NOINLINE ech_status echi_merge_any(ech_ctx *ctx, const void *a, const void *b, void *out,
-                                   size_t n_a, size_t n_b, ech_dtype dtype,
-                                   const ech_merge_options *options)
+NOINLINE static ech_status merge_complete(ech_ctx *ctx, const void *a, const void *b, void *out,
+                                          size_t n_a, size_t n_b, ech_dtype dtype,
+                                          const ech_merge_options *options)
 {
-    if (!options && merge_at_once(ctx, a, b, out, n_a, n_b, dtype)) return ECH_OK;
     static const char *const names[6] = { "a", "", "b", "", "out", "" };
     READ_OPTIONS(ctx, ech_merge_options, options);
     struct echi_merge m;
@@ -120,6 +119,14 @@ NOINLINE ech_status echi_merge_any(ech_ctx *ctx, const void *a, const void *b, v
     m.keys[1] = b;
     m.keys_out = out;
     return run(ctx, &m, names, options);
+}
+
+NOINLINE ech_status echi_merge_any(ech_ctx *ctx, const void *a, const void *b, void *out,
+                                   size_t n_a, size_t n_b, ech_dtype dtype,
+                                   const ech_merge_options *options)
+{
+    if (!options && merge_at_once(ctx, a, b, out, n_a, n_b, dtype)) return ECH_OK;
+    return merge_complete(ctx, a, b, out, n_a, n_b, dtype, options);
 }
 
 ech_status ech_merge(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n_a, size_t n_b,

@@ -353,15 +353,22 @@ static bool reduce_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, s
     return echi_cpu_reduce_few(ready, in, out, n);
 }
 
-NOINLINE ech_status echi_reduce_any(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
-                                    ech_dtype dtype, const ech_reduce_options *options)
+NOINLINE static ech_status reduce_complete(ech_ctx *ctx, ech_op op, const void *in, void *out,
+                                           size_t n, ech_dtype dtype,
+                                           const ech_reduce_options *options)
 {
-    if (!options && reduce_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
     ech_status status = start(ctx, &r, op, false, dtype, options);
     if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
     return status == ECH_OK ? run_rows(ctx, &r, in, out, 1, n, options) : status;
+}
+
+NOINLINE ech_status echi_reduce_any(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                                    ech_dtype dtype, const ech_reduce_options *options)
+{
+    if (!options && reduce_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
+    return reduce_complete(ctx, op, in, out, n, dtype, options);
 }
 
 ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,

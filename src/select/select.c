@@ -258,14 +258,22 @@ done:
     return status;
 }
 
+NOINLINE static ech_status select_flags_complete(ech_ctx *ctx, const void *in, const uint8_t *flags,
+                                                 void *out, uint64_t *count, size_t n,
+                                                 size_t element_bytes,
+                                                 const ech_select_options *options)
+{
+    READ_OPTIONS(ctx, ech_select_options, options);
+    return by_flags(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes, options);
+}
+
 NOINLINE ech_status echi_select_flags_any(ech_ctx *ctx, const void *in, const uint8_t *flags,
                                           void *out, uint64_t *count, size_t n,
                                           size_t element_bytes, const ech_select_options *options)
 {
     if (!options && flags_at_once(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes))
         return ECH_OK;
-    READ_OPTIONS(ctx, ech_select_options, options);
-    return by_flags(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes, options);
+    return select_flags_complete(ctx, in, flags, out, count, n, element_bytes, options);
 }
 
 ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, void *out,
@@ -278,6 +286,15 @@ ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, 
         ->select_flags(ctx, in, flags, out, count, n, element_bytes, options);
 }
 
+NOINLINE static ech_status partition_flags_complete(ech_ctx *ctx, const void *in,
+                                                    const uint8_t *flags, void *out,
+                                                    uint64_t *count, size_t n, size_t element_bytes,
+                                                    const ech_select_options *options)
+{
+    READ_OPTIONS(ctx, ech_select_options, options);
+    return by_flags(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes, options);
+}
+
 NOINLINE ech_status echi_partition_flags_any(ech_ctx *ctx, const void *in, const uint8_t *flags,
                                              void *out, uint64_t *count, size_t n,
                                              size_t element_bytes,
@@ -285,8 +302,7 @@ NOINLINE ech_status echi_partition_flags_any(ech_ctx *ctx, const void *in, const
 {
     if (!options && flags_at_once(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes))
         return ECH_OK;
-    READ_OPTIONS(ctx, ech_select_options, options);
-    return by_flags(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes, options);
+    return partition_flags_complete(ctx, in, flags, out, count, n, element_bytes, options);
 }
 
 ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, void *out,
@@ -325,14 +341,21 @@ done:
     return status;
 }
 
+NOINLINE static ech_status select_if_complete(ech_ctx *ctx, ech_compare compare, const void *in,
+                                              void *out, uint64_t *count, size_t n, ech_dtype dtype,
+                                              const void *value, const ech_select_options *options)
+{
+    READ_OPTIONS(ctx, ech_select_options, options);
+    return by_test(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value, options);
+}
+
 NOINLINE ech_status echi_select_if_any(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
                                        uint64_t *count, size_t n, ech_dtype dtype,
                                        const void *value, const ech_select_options *options)
 {
     if (!options && test_at_once(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value))
         return ECH_OK;
-    READ_OPTIONS(ctx, ech_select_options, options);
-    return by_test(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value, options);
+    return select_if_complete(ctx, compare, in, out, count, n, dtype, value, options);
 }
 
 ech_status ech_select_if(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
@@ -402,10 +425,10 @@ done:
 
 /* ---- Runs ---- */
 
-NOINLINE ech_status echi_unique_any(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
-                                    size_t n, ech_dtype dtype, const ech_select_options *options)
+NOINLINE static ech_status unique_complete(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
+                                           size_t n, ech_dtype dtype,
+                                           const ech_select_options *options)
 {
-    if (!options && runs_at_once(ctx, in, out, NULL, count, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -419,6 +442,13 @@ NOINLINE ech_status echi_unique_any(ech_ctx *ctx, const void *in, void *out, uin
     status = run(ctx, &c);
 done:
     return status;
+}
+
+NOINLINE ech_status echi_unique_any(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
+                                    size_t n, ech_dtype dtype, const ech_select_options *options)
+{
+    if (!options && runs_at_once(ctx, in, out, NULL, count, n, dtype)) return ECH_OK;
+    return unique_complete(ctx, in, out, count, n, dtype, options);
 }
 
 ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
@@ -456,11 +486,10 @@ done:
     return status;
 }
 
-NOINLINE ech_status echi_rle_encode_any(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
-                                        uint64_t *count, size_t n, ech_dtype dtype,
-                                        const ech_select_options *options)
+NOINLINE static ech_status rle_encode_complete(ech_ctx *ctx, const void *in, void *out,
+                                               uint64_t *lengths, uint64_t *count, size_t n,
+                                               ech_dtype dtype, const ech_select_options *options)
 {
-    if (!options && lengths && runs_at_once(ctx, in, out, lengths, count, n, dtype)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -479,6 +508,14 @@ done:
     return status;
 }
 
+NOINLINE ech_status echi_rle_encode_any(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                                        uint64_t *count, size_t n, ech_dtype dtype,
+                                        const ech_select_options *options)
+{
+    if (!options && lengths && runs_at_once(ctx, in, out, lengths, count, n, dtype)) return ECH_OK;
+    return rle_encode_complete(ctx, in, out, lengths, count, n, dtype, options);
+}
+
 ech_status ech_rle_encode(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
                           uint64_t *count, size_t n, ech_dtype dtype,
                           const ech_select_options *options)
@@ -489,11 +526,11 @@ ech_status ech_rle_encode(ech_ctx *ctx, const void *in, void *out, uint64_t *len
         ->rle_encode(ctx, in, out, lengths, count, n, dtype, options);
 }
 
-NOINLINE ech_status echi_rle_decode_any(ech_ctx *ctx, const void *in, const uint64_t *lengths,
-                                        void *out, size_t runs, size_t n, size_t element_bytes,
-                                        const ech_select_options *options)
+NOINLINE static ech_status rle_decode_complete(ech_ctx *ctx, const void *in,
+                                               const uint64_t *lengths, void *out, size_t runs,
+                                               size_t n, size_t element_bytes,
+                                               const ech_select_options *options)
 {
-    if (!options && decode_at_once(ctx, in, lengths, out, runs, n, element_bytes)) return ECH_OK;
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
@@ -509,6 +546,14 @@ NOINLINE ech_status echi_rle_decode_any(ech_ctx *ctx, const void *in, const uint
     status = run(ctx, &c);
 done:
     return status;
+}
+
+NOINLINE ech_status echi_rle_decode_any(ech_ctx *ctx, const void *in, const uint64_t *lengths,
+                                        void *out, size_t runs, size_t n, size_t element_bytes,
+                                        const ech_select_options *options)
+{
+    if (!options && decode_at_once(ctx, in, lengths, out, runs, n, element_bytes)) return ECH_OK;
+    return rle_decode_complete(ctx, in, lengths, out, runs, n, element_bytes, options);
 }
 
 ech_status ech_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,

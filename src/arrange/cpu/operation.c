@@ -137,6 +137,17 @@ static void gather(ech_ctx *ctx, struct echi_arrange_job *job)
     echi_arrange_parts(ctx, job, a->n, a->element_bytes);
 }
 
+/* Two elements of 8 bytes by one store. */
+INLINED void gather_two(const char *in, uint64_t first, uint64_t second, char *out)
+{
+    typedef uint64_t two_words __attribute__((vector_size(16)));
+    uint64_t low, high;
+    memcpy(&low, in + first * 8, 8);
+    memcpy(&high, in + second * 8, 8);
+    const two_words both = { low, high };
+    memcpy(out, &both, 16);
+}
+
 enum { GATHER_AT_ONCE = 1024, GATHER_FROM = 1 << 30 }; /* at most so many elements of out and in */
 
 /* The same without a job, for few elements of a constant size: checks the arrays, and returns false
@@ -152,10 +163,16 @@ INLINED bool gather_few(const ech_ctx *ctx, const char *in, const char *index, c
     size_t i = 0;
     for (; i + SEVERAL <= n; i += SEVERAL) {
 #pragma GCC unroll 8
-        for (size_t j = 0; j < SEVERAL; j++) {
+        for (size_t j = 0; j < SEVERAL; j += 2) {
             const uint64_t from = index_at(index, i + j, index_bytes);
             if (__builtin_expect(from >= n_in, 0)) return false;
-            memcpy(out + (i + j) * size, in + from * size, size);
+            if (size != 8) memcpy(out + (i + j) * size, in + from * size, size);
+            const uint64_t next = index_at(index, i + j + 1, index_bytes);
+            if (__builtin_expect(next >= n_in, 0)) return false;
+            if (size == 8)
+                gather_two(in, from, next, out + (i + j) * size);
+            else
+                memcpy(out + (i + j + 1) * size, in + next * size, size);
         }
     }
     for (; i < n; i++) {

@@ -371,7 +371,11 @@ static ech_status NAME(rle_decode)(ech_ctx *ctx, const void *in, const uint64_t 
         all |= lengths[r];
     }
     if (all >= MOST_N || total > n) goto other; /* the sum did not overflow */
-    if (total * sizeof(KEY) <= FEW_BYTES)
+    if (all == 1 && total == runs) {
+        memcpy(out, in, runs * sizeof(KEY));
+        return ECH_OK;
+    }
+    if (total * sizeof(KEY) <= (total < 2 * runs ? FEW_BYTES / 2 : FEW_BYTES))
         return NAME(decode_few)(in, lengths, out, runs, (size_t)total);
     NAME(decode)(out, (char *)out + total * sizeof(KEY), in, lengths, runs, lengths[0]);
     return ECH_OK;
