@@ -22,7 +22,7 @@ arm=/usr/aarch64-linux-gnu
 # Programs with few cases, and those of which a part runs. test_threads counts the threads of the process, of which qemu
 # has one of its own.
 few="context plan predicate algorithm explain sum"
-few="$few sort_short sort_host histogram_api sparse_make gf2_batch solve_ilut solve_callback"
+few="$few sort_short short_calls sort_host histogram_api sparse_make gf2_batch solve_ilut solve_callback"
 many="sort sort_segments topk merge merge_many set search columns records strings reduce scan histogram select unique"
 many="$many quantile arrange sparse matmul solve direct gf2 gf2_echelon is_sorted lines files dist dist_select"
 [ $# -eq 0 ] || { few='' many="$*"; }

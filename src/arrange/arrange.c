@@ -56,40 +56,9 @@ done:
     return status;
 }
 
-enum {
-    AT_ONCE = 1024, /* elements; for more, the time of the checks does not matter */
-    MOST_BYTES = 16 /* of an element */
-};
-
-/* A gather of few elements; false if it is not one, or an index is too large. */
-INLINED bool gather_at_once(const ech_ctx *ctx, const void *in, const void *index, void *out,
-                            size_t n, size_t n_in, ech_dtype index_dtype, size_t bytes)
-{
-    enum { MOST_IN = 1 << 30 };
-    const bool is_narrow = index_dtype == ECH_I32 || index_dtype == ECH_U32;
-    const size_t index_bytes = is_narrow ? 4 : 8;
-    if (n - 1 >= AT_ONCE || n_in - 1 >= MOST_IN || bytes - 1 >= MOST_BYTES ||
-        (!is_narrow && index_dtype != ECH_I64 && index_dtype != ECH_U64))
-        return false;
-    const struct echi_span ins[2] = { { in, n_in * bytes, 1 },
-                                      { index, n * index_bytes, index_bytes } };
-    const struct echi_span outs[1] = { { out, n * bytes, 1 } };
-    if (!echi_call_is_simple(ctx, ins, 2, outs, 1)) return false;
-    struct echi_arrange a; /* the other fields are not used */
-    a.what = ECHI_GATHER;
-    a.in = in;
-    a.index = index;
-    a.out = out;
-    a.n = n;
-    a.limit = n_in;
-    a.index_bytes = (int)index_bytes;
-    a.element_bytes = bytes;
-    return echi_cpu_arrange.quick(&a);
-}
-
-NOINLINE static ech_status gather(ech_ctx *ctx, const void *in, const void *index, void *out,
-                                  size_t n, size_t n_in, ech_dtype index_dtype,
-                                  size_t element_bytes)
+NOINLINE ech_status echi_gather_any(ech_ctx *ctx, const void *in, const void *index, void *out,
+                                    size_t n, size_t n_in, ech_dtype index_dtype,
+                                    size_t element_bytes)
 {
     struct echi_arrange a = {
         .what = ECHI_GATHER, .in = in, .index = index, .out = out, .element_bytes = element_bytes
@@ -100,8 +69,10 @@ NOINLINE static ech_status gather(ech_ctx *ctx, const void *in, const void *inde
 ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index, void *out, size_t n,
                       size_t n_in, ech_dtype index_dtype, size_t element_bytes)
 {
-    if (gather_at_once(ctx, in, index, out, n, n_in, index_dtype, element_bytes)) return ECH_OK;
-    return gather(ctx, in, index, out, n, n_in, index_dtype, element_bytes);
+    if ((unsigned)index_dtype > ECH_U64 || element_bytes > ECHI_GATHER_BYTES)
+        return echi_gather_any(ctx, in, index, out, n, n_in, index_dtype, element_bytes);
+    return echi_cpu_gathers[index_dtype][element_bytes](ctx, in, index, out, n, n_in, index_dtype,
+                                                        element_bytes);
 }
 
 ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index, void *out, size_t n,
@@ -151,6 +122,10 @@ done:
 /* A transpose of few elements; false if it is not one. */
 static bool transpose_at_once(const ech_ctx *ctx, struct echi_arrange *a)
 {
+    enum {
+        AT_ONCE = 1024, /* elements; for more, the time of the checks does not matter */
+        MOST_BYTES = 16 /* of an element */
+    };
     if (a->rows - 1 >= AT_ONCE || a->columns - 1 >= AT_ONCE || a->element_bytes - 1 >= MOST_BYTES)
         return false;
     a->n = a->rows * a->columns;

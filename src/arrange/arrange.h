@@ -42,6 +42,17 @@ struct echi_arrange {
     uint64_t first;          /* ECHI_PERMUTATION: the position of out[0] */
 };
 
+/* cpu/operation.c: gathers, by the dtype of the indices and the bytes of an element.  They have the
+ * parameters of ech_gather(), which jumps to one of them.  That one checks the parameters, because
+ * sizes are constants there, and jumps to echi_gather_any() unless the call is one on few elements
+ * on the CPU without an error. */
+enum { ECHI_GATHER_BYTES = 16 };
+typedef ech_status echi_gather_function(ech_ctx *ctx, const void *in, const void *index, void *out,
+                                        size_t n, size_t n_in, ech_dtype index_dtype,
+                                        size_t element_bytes);
+extern echi_gather_function *const echi_cpu_gathers[ECH_U64 + 1][ECHI_GATHER_BYTES + 1];
+echi_gather_function echi_gather_any;
+
 /* Fails if element_bytes is 0 or n * element_bytes overflows size_t. */
 ech_status echi_check_elements(ech_ctx *ctx, size_t n, size_t bytes);
 

@@ -88,6 +88,18 @@ static inline bool echi_call_is_plain(const ech_ctx *ctx, const void *in, size_t
            (a + in_bytes <= b || b + out_bytes <= a || (a == b && in_bytes == out_bytes));
 }
 
+/* Whether a call on few elements may be run at once: on the CPU, without a progress function. */
+static inline bool echi_call_is_quick(const ech_ctx *ctx)
+{
+    return ctx && ctx->backend == &echi_cpu && !ctx->progress;
+}
+
+/* echi_disjoint() with one comparison, for arrays that are not empty. */
+static inline bool echi_are_apart(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    return (uintptr_t)a - (uintptr_t)b + (a_bytes - 1) >= a_bytes + b_bytes - 1;
+}
+
 /* An array of a call that may be simple. */
 struct echi_span {
     const void *at;
@@ -101,7 +113,7 @@ struct echi_span {
 static inline bool echi_call_is_simple(const ech_ctx *ctx, const struct echi_span *in, int ins,
                                        const struct echi_span *out, int outs)
 {
-    if (!ctx || ctx->backend != &echi_cpu || ctx->progress) return false;
+    if (!echi_call_is_quick(ctx)) return false;
     for (int i = 0; i < ins; i++)
         if (!in[i].at || (uintptr_t)in[i].at & (in[i].align - 1)) return false;
     for (int o = 0; o < outs; o++) {

@@ -20,7 +20,7 @@
 static inline uint64_t bits_of_bytes(const uint8_t *bytes, size_t n)
 {
 #ifdef __AVX512BW__
-    __mmask64 there = n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
+    const __mmask64 there = _bzhi_u64(~(uint64_t)0, (unsigned)n);
     __m512i v = _mm512_maskz_loadu_epi8(there, bytes);
     return _mm512_test_epi8_mask(v, v);
 #else
@@ -65,6 +65,16 @@ static inline uint64_t bits_below(size_t n)
 {
 #ifdef __BMI2__
     return _bzhi_u64(~(uint64_t)0, n < 64 ? (unsigned)n : 64);
+#else
+    return low_bits(n);
+#endif
+}
+
+/* The same for n of at most 255. */
+static inline uint64_t bits_below_few(size_t n)
+{
+#ifdef __BMI2__
+    return _bzhi_u64(~(uint64_t)0, (unsigned)n);
 #else
     return low_bits(n);
 #endif
@@ -296,7 +306,39 @@ static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
     }
 }
 
+/* Packs elements of one vector. */
+static inline void keep_one_u32(char *to, const char *from, uint64_t kept)
+{
+    const __mmask16 own = (__mmask16)kept;
+    const __m512i x = _mm512_maskz_loadu_epi32(own, from);
+    _mm512_mask_storeu_epi32(to, (__mmask16)bits_below_few((size_t)__builtin_popcountll(kept)),
+                             _mm512_mask_compress_epi32(x, own, x));
+}
+
+static inline void keep_one_u64(char *to, const char *from, uint64_t kept)
+{
+    const __mmask8 own = (__mmask8)kept;
+    const __m512i x = _mm512_maskz_loadu_epi64(own, from);
+    _mm512_mask_storeu_epi64(to, (__mmask8)bits_below_few((size_t)__builtin_popcountll(kept)),
+                             _mm512_mask_compress_epi64(x, own, x));
+}
+
 #ifdef __AVX512VBMI2__
+
+static inline void keep_one_u8(char *to, const char *from, uint64_t kept)
+{
+    const __m512i x = _mm512_maskz_loadu_epi8(kept, from);
+    _mm512_mask_storeu_epi8(to, bits_below_few((size_t)__builtin_popcountll(kept)),
+                            _mm512_mask_compress_epi8(x, kept, x));
+}
+
+static inline void keep_one_u16(char *to, const char *from, uint64_t kept)
+{
+    const __mmask32 own = (__mmask32)kept;
+    const __m512i x = _mm512_maskz_loadu_epi16(own, from);
+    _mm512_mask_storeu_epi16(to, (__mmask32)bits_below_few((size_t)__builtin_popcountll(kept)),
+                             _mm512_mask_compress_epi16(x, own, x));
+}
 
 static inline void keep_some_u8(char *to, const char *from, uint64_t kept)
 {

@@ -64,6 +64,22 @@ static inline enum echi_isa echi_cpu_isa(void)
     return ECHI_PORTABLE;
 }
 
+/* The index of tables of functions for short calls; 0 until the instruction set is chosen, which
+ * the complete functions do. */
+enum echi_level {
+    ECHI_LEVEL_NONE,
+    ECHI_LEVEL_PORTABLE,
+    ECHI_LEVEL_AVX2,
+    ECHI_LEVEL_AVX512,
+    ECHI_LEVEL_VBMI2, /* AVX-512 with VBMI2 */
+    ECHI_LEVELS
+};
+extern _Atomic(unsigned char) echi_cpu_chosen_level;
+static inline unsigned echi_cpu_level(void)
+{
+    return atomic_load_explicit(&echi_cpu_chosen_level, memory_order_relaxed);
+}
+
 /* Whether it is faster to prefetch arrays that are read in blocks, in turn; set by
  * echi_cpu_choose(). */
 extern atomic_bool echi_cpu_prefetches;

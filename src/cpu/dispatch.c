@@ -63,6 +63,18 @@ static bool needs_prefetches(void)
 
 _Atomic(const struct echi_sort_isa *) echi_cpu_chosen;
 atomic_bool echi_cpu_prefetches;
+_Atomic(unsigned char) echi_cpu_chosen_level;
+
+static enum echi_level level_of(const struct echi_sort_isa *isa)
+{
+#ifdef ECHI_CPU_X86
+    if (isa == &echi_sort_avx512)
+        return echi_cpu_has_vbmi2() ? ECHI_LEVEL_VBMI2 : ECHI_LEVEL_AVX512;
+    if (isa == &echi_sort_avx2) return ECHI_LEVEL_AVX2;
+#endif
+    (void)isa;
+    return ECHI_LEVEL_PORTABLE;
+}
 
 /* Threads that get here concurrently make the same choice. */
 const struct echi_sort_isa *echi_cpu_choose(void)
@@ -70,6 +82,8 @@ const struct echi_sort_isa *echi_cpu_choose(void)
     const struct echi_sort_isa *isa = choose();
     atomic_store_explicit(&echi_cpu_prefetches, needs_prefetches(), memory_order_relaxed);
     atomic_store_explicit(&echi_cpu_chosen, isa, memory_order_relaxed);
+    atomic_store_explicit(&echi_cpu_chosen_level, (unsigned char)level_of(isa),
+                          memory_order_relaxed);
     return isa;
 }
 

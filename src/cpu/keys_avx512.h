@@ -185,6 +185,27 @@ INLINE __m512i loaded_u64(uint64_t there, const uint64_t *from)
     return _mm512_maskz_loadu_epi64((__mmask8)there, from);
 }
 
+/* The same with `other` in the other lanes. */
+INLINE __m512i load_or_u8(__m512i other, uint64_t there, const uint8_t *from)
+{
+    return _mm512_mask_loadu_epi8(other, there, from);
+}
+
+INLINE __m512i load_or_u16(__m512i other, uint64_t there, const uint16_t *from)
+{
+    return _mm512_mask_loadu_epi16(other, (__mmask32)there, from);
+}
+
+INLINE __m512i load_or_u32(__m512i other, uint64_t there, const uint32_t *from)
+{
+    return _mm512_mask_loadu_epi32(other, (__mmask16)there, from);
+}
+
+INLINE __m512i load_or_u64(__m512i other, uint64_t there, const uint64_t *from)
+{
+    return _mm512_mask_loadu_epi64(other, (__mmask8)there, from);
+}
+
 /* Keys of 1, 2 or 4 bytes, of which n exist, zero-extended to 32 bits. */
 INLINE __m512i widened(const void *in, size_t n, size_t bytes)
 {

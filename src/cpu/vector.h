@@ -464,6 +464,40 @@ INLINE f64_vector load_u32_f64(const uint32_t *x)
     return wider_i32((i32_half)(v ^ 0x80000000u)) + 0x1p31;
 }
 
+#ifdef __AVX512F__
+/* Elements as f64; those whose bit is not set are not read. */
+INLINE f64_vector load_masked_f16(const uint16_t *x, __mmask8 there)
+{
+    return wider_f32((f32_half)_mm256_maskz_cvtph_ps(0xff, _mm_maskz_loadu_epi16(there, x)));
+}
+
+INLINE f64_vector load_masked_bf16(const uint16_t *x, __mmask8 there)
+{
+    const __m256i wide = _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(there, x));
+    return wider_f32((f32_half)_mm256_slli_epi32(wide, 16));
+}
+
+INLINE f64_vector load_masked_f32(const float *x, __mmask8 there)
+{
+    return wider_f32((f32_half)_mm256_maskz_loadu_ps(there, x));
+}
+
+INLINE f64_vector load_masked_f64(const double *x, __mmask8 there)
+{
+    return (f64_vector)_mm512_maskz_loadu_pd(there, x);
+}
+
+INLINE f64_vector load_masked_i32(const int32_t *x, __mmask8 there)
+{
+    return wider_i32((i32_half)_mm256_maskz_loadu_epi32(there, x));
+}
+
+INLINE f64_vector load_masked_u32(const uint32_t *x, __mmask8 there)
+{
+    return (f64_vector)_mm512_cvtepu32_pd(_mm256_maskz_loadu_epi32(there, x));
+}
+#endif
+
 INLINE f64_vector load_i64_f64(const int64_t *x)
 {
     i64_vector v;

@@ -10,6 +10,7 @@
  */
 #include "histogram/histogram.h"
 #include "core/call.h"
+#include "cpu/cpu.h"
 #define INLINE static inline
 #include "core/exact.h"
 
@@ -168,9 +169,9 @@ INLINED bool bincount_at_once(ech_ctx *ctx, const void *in, void *counts, size_t
 
 /* ---- The calls ---- */
 
-NOINLINE static ech_status even(ech_ctx *ctx, const void *in, void *counts, size_t n,
-                                ech_dtype dtype, size_t bins, double lower, double upper,
-                                const ech_histogram_options *options)
+NOINLINE static ech_status even_complete(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                         ech_dtype dtype, size_t bins, double lower, double upper,
+                                         const ech_histogram_options *options)
 {
     READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
@@ -182,12 +183,23 @@ done:
     return status;
 }
 
+NOINLINE ech_status echi_histogram_any(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                       ech_dtype dtype, size_t bins, double lower, double upper,
+                                       const ech_histogram_options *options)
+{
+    if (!options && histogram_at_once(ctx, in, counts, n, dtype, bins, lower, upper)) return ECH_OK;
+    return even_complete(ctx, in, counts, n, dtype, bins, lower, upper, options);
+}
+
 ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
                          size_t bins, double lower, double upper,
                          const ech_histogram_options *options)
 {
-    if (!options && histogram_at_once(ctx, in, counts, n, dtype, bins, lower, upper)) return ECH_OK;
-    return even(ctx, in, counts, n, dtype, bins, lower, upper, options);
+    if (!options && n <= ECHI_HISTOGRAM_FEW && echi_dtype_known(dtype)) {
+        echi_even_function *const call = echi_histogram_calls[echi_cpu_level()]->histogram[dtype];
+        if (call) return call(ctx, in, counts, n, dtype, bins, lower, upper, NULL);
+    }
+    return echi_histogram_any(ctx, in, counts, n, dtype, bins, lower, upper, options);
 }
 
 ech_status ech_histogram_edges(ech_ctx *ctx, const void *in, const void *edges, void *counts,
@@ -207,9 +219,9 @@ done:
     return status;
 }
 
-NOINLINE static ech_status by_value(ech_ctx *ctx, const void *in, void *counts, size_t n,
-                                    ech_dtype dtype, size_t bins,
-                                    const ech_histogram_options *options)
+NOINLINE static ech_status bincount_complete(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                             ech_dtype dtype, size_t bins,
+                                             const ech_histogram_options *options)
 {
     READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
@@ -224,11 +236,23 @@ done:
     return status;
 }
 
+NOINLINE ech_status echi_bincount_any(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                      ech_dtype dtype, size_t bins,
+                                      const ech_histogram_options *options)
+{
+    if (!options && bincount_at_once(ctx, in, counts, n, dtype, bins)) return ECH_OK;
+    return bincount_complete(ctx, in, counts, n, dtype, bins, options);
+}
+
 ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
                         size_t bins, const ech_histogram_options *options)
 {
-    if (!options && bincount_at_once(ctx, in, counts, n, dtype, bins)) return ECH_OK;
-    return by_value(ctx, in, counts, n, dtype, bins, options);
+    if (!options && n <= ECHI_HISTOGRAM_FEW && echi_dtype_known(dtype)) {
+        echi_bincount_function *const call =
+            echi_histogram_calls[echi_cpu_level()]->bincount[dtype];
+        if (call) return call(ctx, in, counts, n, dtype, bins, NULL);
+    }
+    return echi_bincount_any(ctx, in, counts, n, dtype, bins, options);
 }
 
 ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, void *counts, size_t n,

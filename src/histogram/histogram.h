@@ -26,6 +26,28 @@ struct echi_histogram {
     const char *algorithm;             /* NULL: the backend chooses */
 };
 
+/* ---- Short calls ----
+ *
+ * ech_histogram() and ech_bincount() without options jump to one of these functions, which checks
+ * the arrays and, unless the call is one on few elements on the CPU without an error, jumps to
+ * echi_..._any(). */
+
+typedef ech_status echi_even_function(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                      ech_dtype dtype, size_t bins, double lower, double upper,
+                                      const ech_histogram_options *options);
+typedef ech_status echi_bincount_function(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                          ech_dtype dtype, size_t bins,
+                                          const ech_histogram_options *options);
+enum { ECHI_HISTOGRAM_FEW = 64 }; /* elements at most */
+struct echi_histogram_calls {
+    echi_even_function *histogram[ECHI_DTYPE_COUNT]; /* NULL: there is none */
+    echi_bincount_function *bincount[ECHI_DTYPE_COUNT];
+};
+/* cpu/operation.c: by echi_cpu_level(). */
+extern const struct echi_histogram_calls *const echi_histogram_calls[];
+echi_even_function echi_histogram_any;
+echi_bincount_function echi_bincount_any;
+
 /*
  * bins.c: fill the map; the number of bins and the slots of values outside must be set.
  * lower_name and upper_name are the names of the arguments, for messages.

@@ -6,6 +6,7 @@
  */
 #include "merge/merge.h"
 #include "core/call.h"
+#include "cpu/cpu.h"
 
 #include <string.h>
 
@@ -104,9 +105,9 @@ INLINED bool merge_at_once(ech_ctx *ctx, const void *a, const void *b, void *out
     return echi_cpu_merge.quick(&m);
 }
 
-NOINLINE static ech_status merge_any(ech_ctx *ctx, const void *a, const void *b, void *out,
-                                     size_t n_a, size_t n_b, ech_dtype dtype,
-                                     const ech_merge_options *options)
+NOINLINE static ech_status merge_complete(ech_ctx *ctx, const void *a, const void *b, void *out,
+                                          size_t n_a, size_t n_b, ech_dtype dtype,
+                                          const ech_merge_options *options)
 {
     static const char *const names[6] = { "a", "", "b", "", "out", "" };
     READ_OPTIONS(ctx, ech_merge_options, options);
@@ -120,11 +121,24 @@ NOINLINE static ech_status merge_any(ech_ctx *ctx, const void *a, const void *b,
     return run(ctx, &m, names, options);
 }
 
+NOINLINE ech_status echi_merge_any(ech_ctx *ctx, const void *a, const void *b, void *out,
+                                   size_t n_a, size_t n_b, ech_dtype dtype,
+                                   const ech_merge_options *options)
+{
+    if (!options && merge_at_once(ctx, a, b, out, n_a, n_b, dtype)) return ECH_OK;
+    return merge_complete(ctx, a, b, out, n_a, n_b, dtype, options);
+}
+
 ech_status ech_merge(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n_a, size_t n_b,
                      ech_dtype dtype, const ech_merge_options *options)
 {
-    if (!options && merge_at_once(ctx, a, b, out, n_a, n_b, dtype)) return ECH_OK;
-    return merge_any(ctx, a, b, out, n_a, n_b, dtype, options);
+    enum { MOST = 32 }; /* for more keys, the time of the checks does not matter */
+    if (!options && n_a + n_b <= MOST && echi_dtype_known(dtype)) {
+        const int log2 = __builtin_ctz((unsigned)echi_dtypes[dtype].bytes);
+        echi_merge_function *const call = echi_merge_calls[echi_cpu_level()][log2];
+        if (call) return call(ctx, a, b, out, n_a, n_b, dtype, NULL);
+    }
+    return echi_merge_any(ctx, a, b, out, n_a, n_b, dtype, options);
 }
 
 ech_status ech_merge_pairs(ech_ctx *ctx, const void *a_keys, const void *a_values,

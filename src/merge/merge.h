@@ -53,4 +53,16 @@ const char *echi_merge_way_name(enum echi_merge_way way);
 /* Checks the options of all merges except the algorithm. */
 ech_status echi_merge_check_options(ech_ctx *ctx, const ech_merge_options *options);
 
+/* ---- Short calls ----
+ *
+ * ech_merge() without options jumps to one of these functions, which checks the arrays and, unless
+ * the call is one on few keys on the CPU without an error, jumps to echi_merge_any(). */
+
+typedef ech_status echi_merge_function(ech_ctx *ctx, const void *a, const void *b, void *out,
+                                       size_t n_a, size_t n_b, ech_dtype dtype,
+                                       const ech_merge_options *options);
+/* cpu/operation.c: by echi_cpu_level() and log2 of the bytes of a key; NULL: there is none. */
+extern echi_merge_function *const *const echi_merge_calls[];
+echi_merge_function echi_merge_any;
+
 #endif

@@ -12,6 +12,7 @@
 #include "reduce/reduce.h"
 #include "core/call.h"
 #include "core/prepared.h"
+#include "cpu/cpu.h"
 
 #include <string.h>
 
@@ -352,8 +353,9 @@ static bool reduce_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, s
     return echi_cpu_reduce_few(ready, in, out, n);
 }
 
-NOINLINE static ech_status reduce_any(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
-                                      ech_dtype dtype, const ech_reduce_options *options)
+NOINLINE static ech_status reduce_complete(ech_ctx *ctx, ech_op op, const void *in, void *out,
+                                           size_t n, ech_dtype dtype,
+                                           const ech_reduce_options *options)
 {
     READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
@@ -362,11 +364,22 @@ NOINLINE static ech_status reduce_any(ech_ctx *ctx, ech_op op, const void *in, v
     return status == ECH_OK ? run_rows(ctx, &r, in, out, 1, n, options) : status;
 }
 
+NOINLINE ech_status echi_reduce_any(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                                    ech_dtype dtype, const ech_reduce_options *options)
+{
+    if (!options && reduce_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
+    return reduce_complete(ctx, op, in, out, n, dtype, options);
+}
+
 ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
                       const ech_reduce_options *options)
 {
-    if (!options && reduce_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
-    return reduce_any(ctx, op, in, out, n, dtype, options);
+    if (!options && n <= ECHI_REDUCE_FEW && (unsigned)op <= ECH_OP_STDDEV &&
+        echi_dtype_known(dtype)) {
+        echi_reduce_function *const run = echi_reduce_calls[echi_cpu_level()][op][dtype];
+        if (run) return run(ctx, op, in, out, n, dtype, NULL);
+    }
+    return echi_reduce_any(ctx, op, in, out, n, dtype, options);
 }
 
 ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, const void *offsets,

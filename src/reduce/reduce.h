@@ -55,6 +55,19 @@ struct echi_reduce {
  * the request, whose arrays and sizes are not used. false: there are too many. */
 bool echi_cpu_reduce_few(const struct echi_reduce *r, const void *in, void *out, size_t n);
 
+/* ---- Short calls ----
+ *
+ * ech_reduce() without options jumps to one of these functions, which checks the arrays and, unless
+ * the call is one on few elements on the CPU without an error, jumps to echi_reduce_any(). */
+
+typedef ech_status echi_reduce_function(ech_ctx *ctx, ech_op op, const void *in, void *out,
+                                        size_t n, ech_dtype dtype,
+                                        const ech_reduce_options *options);
+enum { ECHI_REDUCE_FEW = 1 << 15 }; /* no function takes more elements */
+/* cpu/values.c: by echi_cpu_level(), the operation and the dtype; NULL: there is none. */
+extern echi_reduce_function *const (*const echi_reduce_calls[])[ECHI_DTYPE_COUNT];
+echi_reduce_function echi_reduce_any;
+
 /* The request of a reduction without its arrays and sizes; for src/dist. */
 ech_status echi_reduce_request(ech_ctx *ctx, struct echi_reduce *r, ech_op op, ech_dtype dtype,
                                const ech_reduce_options *options);

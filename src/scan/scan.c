@@ -8,6 +8,7 @@
 #include "core/call.h"
 #include "core/half.h"
 #include "core/prepared.h"
+#include "cpu/cpu.h"
 
 #include <math.h>
 #include <string.h>
@@ -201,8 +202,8 @@ INLINED bool scan_at_once(ech_ctx *ctx, ech_op op, const void *in, void *out, si
     return true;
 }
 
-NOINLINE static ech_status scan_any(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
-                                    ech_dtype dtype, const ech_scan_options *options)
+NOINLINE static ech_status scan_complete(ech_ctx *ctx, ech_op op, const void *in, void *out,
+                                         size_t n, ech_dtype dtype, const ech_scan_options *options)
 {
     READ_OPTIONS(ctx, ech_scan_options, options);
     struct echi_scan s = { .shape = ECHI_SCAN_WHOLE,
@@ -219,11 +220,23 @@ NOINLINE static ech_status scan_any(ech_ctx *ctx, ech_op op, const void *in, voi
     return run(ctx, &s, &call);
 }
 
+NOINLINE ech_status echi_scan_any(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                                  ech_dtype dtype, const ech_scan_options *options)
+{
+    if (!options && scan_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
+    return scan_complete(ctx, op, in, out, n, dtype, options);
+}
+
 ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
                     const ech_scan_options *options)
 {
-    if (!options && scan_at_once(ctx, op, in, out, n, dtype)) return ECH_OK;
-    return scan_any(ctx, op, in, out, n, dtype, options);
+    const size_t line = ECHI_SCAN_FEW_BYTES / (dtype == ECH_F64 ? sizeof(double) : sizeof(float));
+    const size_t few = dtype < ECH_F32 ? (size_t)ECHI_SCAN_FEW_INTEGERS : line;
+    if (!options && n <= few && op == ECH_OP_SUM && echi_dtype_known(dtype)) {
+        echi_scan_function *const sum = echi_scan_calls[echi_cpu_level()][dtype];
+        if (sum) return sum(ctx, op, in, out, n, dtype, NULL);
+    }
+    return echi_scan_any(ctx, op, in, out, n, dtype, options);
 }
 
 ech_status echi_scan_from(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,

@@ -54,6 +54,21 @@ static inline size_t echi_scan_out_bytes(const struct echi_scan *s)
  * and sizes of the request are not used. */
 void echi_cpu_scan_few(const struct echi_scan *s, const void *in, void *out, size_t n);
 
+/* ---- Short calls ----
+ *
+ * ech_scan() of sums without options jumps to one of these functions, which checks the arrays and,
+ * unless the call is one on few elements on the CPU without an error, jumps to echi_scan_any(). */
+
+typedef ech_status echi_scan_function(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                                      ech_dtype dtype, const ech_scan_options *options);
+enum {
+    ECHI_SCAN_FEW_INTEGERS = 24, /* elements at most; the complete function has vectors */
+    ECHI_SCAN_FEW_BYTES = 512    /* of floats: a line of scan/cpu/float.h */
+};
+/* cpu/operation.c: by echi_cpu_level() and the dtype; NULL: there is none. */
+extern echi_scan_function *const *const echi_scan_calls[];
+echi_scan_function echi_scan_any;
+
 /* ech_scan() with these bits in `first`, instead of options->init; for src/dist. */
 ech_status echi_scan_from(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
                           ech_dtype dtype, const ech_scan_options *options, uint64_t first);

@@ -7,6 +7,7 @@
 #include "select/select.h"
 #include "core/call.h"
 #include "cpu/cpu.h"
+#include "select/at_once.h"
 
 #include <string.h>
 
@@ -118,110 +119,12 @@ static ech_status run(ech_ctx *ctx, struct call *c)
     return echi_call_run(ctx, &c->call);
 }
 
-/* ---- Few elements, without options ----
- *
- * The functions return false if a call is not one on few elements on the CPU with simple arrays.
- * The complete path then finds what is wrong, if anything is. */
+/* ---- Short calls ---- */
 
-enum { AT_ONCE = 1024 };
-
-/* Sets all fields except the tests to 0: for few elements, this takes less time than to clear the
- * whole struct. */
-INLINED void begin_at_once(struct echi_select *s, enum echi_select_what what,
-                           enum echi_select_by by, const void *in, void *out, uint64_t *count,
-                           size_t n)
+/* The functions for short calls on elements of this size. */
+INLINED const struct echi_select_calls *calls_of(size_t element_bytes)
 {
-    s->what = what;
-    s->by = by;
-    s->in = in;
-    s->flags = NULL;
-    s->out = out;
-    s->starts = NULL;
-    s->narrow = s->close = s->invert = false;
-    s->values = s->values_out = NULL;
-    s->lengths = NULL;
-    s->lengths_in = NULL;
-    s->count = count;
-    s->n = n;
-    s->out_n = 0;
-    s->element_bytes = s->value_bytes = 0;
-}
-
-INLINED bool run_at_once(const ech_ctx *ctx, const struct echi_select *s)
-{
-    (void)ctx; /* it is of the CPU */
-    return echi_cpu_select.quick(s);
-}
-
-INLINED bool typed_is_simple(const ech_ctx *ctx, struct echi_select *s, ech_dtype dtype)
-{
-    if (s->n - 1 >= AT_ONCE || !echi_dtype_known(dtype)) return false;
-    const size_t each = echi_dtype_bytes(dtype), bytes = s->n * each;
-    const struct echi_span in = { s->in, bytes, each };
-    const struct echi_span out[3] = { { s->count, sizeof *s->count, sizeof *s->count },
-                                      { s->out, bytes, each },
-                                      { s->lengths, s->n * sizeof *s->lengths, 8 } };
-    s->element_bytes = each;
-    return s->lengths ? echi_call_is_simple(ctx, &in, 1, out, 3)
-                      : echi_call_is_simple(ctx, &in, 1, out, 2);
-}
-
-INLINED bool test_at_once(ech_ctx *ctx, enum echi_select_what what, const void *in, void *out,
-                          uint64_t *count, size_t n, ech_dtype dtype, ech_compare compare,
-                          const void *value)
-{
-    struct echi_select s;
-    begin_at_once(&s, what, ECHI_BY_TEST, in, out, count, n);
-    return typed_is_simple(ctx, &s, dtype) &&
-           echi_predicate_make(ctx, dtype, compare, value, &s.test[0]) == ECH_OK &&
-           run_at_once(ctx, &s);
-}
-
-INLINED bool runs_at_once(const ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
-                          uint64_t *count, size_t n, ech_dtype dtype)
-{
-    struct echi_select s;
-    begin_at_once(&s, ECHI_KEEP, ECHI_BY_STARTS, in, out, count, n);
-    s.lengths = lengths;
-    if (!typed_is_simple(ctx, &s, dtype)) return false;
-    s.test[0].order = echi_order_ascending(dtype, true);
-    return run_at_once(ctx, &s);
-}
-
-INLINED bool flags_at_once(const ech_ctx *ctx, enum echi_select_what what, const void *in,
-                           const uint8_t *flags, void *out, uint64_t *count, size_t n,
-                           size_t element_bytes)
-{
-    enum { MOST_BYTES = 16 };
-    const size_t bytes = n * element_bytes;
-    const struct echi_span ins[2] = { { in, bytes, 1 }, { flags, n, 1 } };
-    const struct echi_span outs[2] = { { out, bytes, 1 }, { count, sizeof *count, 8 } };
-    if (n - 1 >= AT_ONCE || element_bytes - 1 >= MOST_BYTES ||
-        !echi_call_is_simple(ctx, ins, 2, outs, 2))
-        return false;
-    struct echi_select s;
-    begin_at_once(&s, what, ECHI_BY_BYTES, in, out, count, n);
-    s.flags = flags;
-    s.element_bytes = element_bytes;
-    return run_at_once(ctx, &s);
-}
-
-INLINED bool decode_at_once(const ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
-                            size_t runs, size_t n, size_t element_bytes)
-{
-    enum { MOST_N = 1 << 20, MOST_BYTES = 16 };
-    const struct echi_span ins[2] = { { in, runs * element_bytes, 1 },
-                                      { lengths, runs * sizeof *lengths, sizeof *lengths } };
-    const struct echi_span outs[1] = { { out, n * element_bytes, 1 } };
-    if (runs - 1 >= AT_ONCE || n - 1 >= MOST_N || element_bytes - 1 >= MOST_BYTES ||
-        !echi_call_is_simple(ctx, ins, 2, outs, 1))
-        return false;
-    struct echi_select s;
-    begin_at_once(&s, ECHI_DECODE, ECHI_BY_BYTES, in, out, NULL, runs);
-    s.lengths_in = lengths;
-    s.out_n = n;
-    s.element_bytes = element_bytes;
-    return run_at_once(ctx, &s);
+    return echi_select_calls[echi_cpu_level()][element_bytes];
 }
 
 /* ---- By flags ---- */
@@ -252,40 +155,61 @@ done:
     return status;
 }
 
-NOINLINE static ech_status checked_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags,
-                                                void *out, uint64_t *count, size_t n,
-                                                size_t element_bytes,
-                                                const ech_select_options *options)
+NOINLINE static ech_status select_flags_complete(ech_ctx *ctx, const void *in, const uint8_t *flags,
+                                                 void *out, uint64_t *count, size_t n,
+                                                 size_t element_bytes,
+                                                 const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_flags(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes, options);
+}
+
+NOINLINE ech_status echi_select_flags_any(ech_ctx *ctx, const void *in, const uint8_t *flags,
+                                          void *out, uint64_t *count, size_t n,
+                                          size_t element_bytes, const ech_select_options *options)
+{
+    if (!options && flags_at_once(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes))
+        return ECH_OK;
+    return select_flags_complete(ctx, in, flags, out, count, n, element_bytes, options);
 }
 
 ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, void *out,
                             uint64_t *count, size_t n, size_t element_bytes,
                             const ech_select_options *options)
 {
-    if (!options && flags_at_once(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes))
-        return ECH_OK;
-    return checked_select_flags(ctx, in, flags, out, count, n, element_bytes, options);
+    if (options || n > ECHI_SELECT_FEW || element_bytes > ECHI_SELECT_BYTES)
+        return echi_select_flags_any(ctx, in, flags, out, count, n, element_bytes, options);
+    return calls_of(element_bytes)
+        ->select_flags(ctx, in, flags, out, count, n, element_bytes, options);
 }
 
-NOINLINE static ech_status checked_partition_flags(ech_ctx *ctx, const void *in,
-                                                   const uint8_t *flags, void *out, uint64_t *count,
-                                                   size_t n, size_t element_bytes,
-                                                   const ech_select_options *options)
+NOINLINE static ech_status partition_flags_complete(ech_ctx *ctx, const void *in,
+                                                    const uint8_t *flags, void *out,
+                                                    uint64_t *count, size_t n, size_t element_bytes,
+                                                    const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_flags(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes, options);
+}
+
+NOINLINE ech_status echi_partition_flags_any(ech_ctx *ctx, const void *in, const uint8_t *flags,
+                                             void *out, uint64_t *count, size_t n,
+                                             size_t element_bytes,
+                                             const ech_select_options *options)
+{
+    if (!options && flags_at_once(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes))
+        return ECH_OK;
+    return partition_flags_complete(ctx, in, flags, out, count, n, element_bytes, options);
 }
 
 ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, void *out,
                                uint64_t *count, size_t n, size_t element_bytes,
                                const ech_select_options *options)
 {
-    if (!options && flags_at_once(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes))
-        return ECH_OK;
-    return checked_partition_flags(ctx, in, flags, out, count, n, element_bytes, options);
+    if (options || n > ECHI_SELECT_FEW || element_bytes > ECHI_SELECT_BYTES)
+        return echi_partition_flags_any(ctx, in, flags, out, count, n, element_bytes, options);
+    return calls_of(element_bytes)
+        ->partition_flags(ctx, in, flags, out, count, n, element_bytes, options);
 }
 
 /* ---- By a test ---- */
@@ -314,21 +238,31 @@ done:
     return status;
 }
 
-NOINLINE static ech_status checked_select_if(ech_ctx *ctx, ech_compare compare, const void *in,
-                                             void *out, uint64_t *count, size_t n, ech_dtype dtype,
-                                             const void *value, const ech_select_options *options)
+NOINLINE static ech_status select_if_complete(ech_ctx *ctx, ech_compare compare, const void *in,
+                                              void *out, uint64_t *count, size_t n, ech_dtype dtype,
+                                              const void *value, const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_test(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value, options);
+}
+
+NOINLINE ech_status echi_select_if_any(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
+                                       uint64_t *count, size_t n, ech_dtype dtype,
+                                       const void *value, const ech_select_options *options)
+{
+    if (!options && test_at_once(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value))
+        return ECH_OK;
+    return select_if_complete(ctx, compare, in, out, count, n, dtype, value, options);
 }
 
 ech_status ech_select_if(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
                          uint64_t *count, size_t n, ech_dtype dtype, const void *value,
                          const ech_select_options *options)
 {
-    if (!options && test_at_once(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value))
-        return ECH_OK;
-    return checked_select_if(ctx, compare, in, out, count, n, dtype, value, options);
+    if (options || n > ECHI_SELECT_FEW || !echi_dtype_known(dtype))
+        return echi_select_if_any(ctx, compare, in, out, count, n, dtype, value, options);
+    return calls_of(echi_dtype_bytes(dtype))
+        ->select_if(ctx, compare, in, out, count, n, dtype, value, options);
 }
 
 NOINLINE static ech_status checked_partition_if(ech_ctx *ctx, ech_compare compare, const void *in,
@@ -388,9 +322,9 @@ done:
 
 /* ---- Runs ---- */
 
-NOINLINE static ech_status checked_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
-                                          size_t n, ech_dtype dtype,
-                                          const ech_select_options *options)
+NOINLINE static ech_status unique_complete(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
+                                           size_t n, ech_dtype dtype,
+                                           const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
@@ -407,11 +341,19 @@ done:
     return status;
 }
 
+NOINLINE ech_status echi_unique_any(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
+                                    size_t n, ech_dtype dtype, const ech_select_options *options)
+{
+    if (!options && runs_at_once(ctx, in, out, NULL, count, n, dtype)) return ECH_OK;
+    return unique_complete(ctx, in, out, count, n, dtype, options);
+}
+
 ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
                       ech_dtype dtype, const ech_select_options *options)
 {
-    if (!options && runs_at_once(ctx, in, out, NULL, count, n, dtype)) return ECH_OK;
-    return checked_unique(ctx, in, out, count, n, dtype, options);
+    if (options || n > ECHI_SELECT_FEW || !echi_dtype_known(dtype))
+        return echi_unique_any(ctx, in, out, count, n, dtype, options);
+    return calls_of(echi_dtype_bytes(dtype))->unique(ctx, in, out, count, n, dtype, options);
 }
 
 ech_status ech_unique_by_key(ech_ctx *ctx, const void *keys, const void *values, void *keys_out,
@@ -441,9 +383,9 @@ done:
     return status;
 }
 
-NOINLINE static ech_status checked_rle_encode(ech_ctx *ctx, const void *in, void *out,
-                                              uint64_t *lengths, uint64_t *count, size_t n,
-                                              ech_dtype dtype, const ech_select_options *options)
+NOINLINE static ech_status rle_encode_complete(ech_ctx *ctx, const void *in, void *out,
+                                               uint64_t *lengths, uint64_t *count, size_t n,
+                                               ech_dtype dtype, const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
@@ -463,18 +405,28 @@ done:
     return status;
 }
 
+NOINLINE ech_status echi_rle_encode_any(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                                        uint64_t *count, size_t n, ech_dtype dtype,
+                                        const ech_select_options *options)
+{
+    if (!options && lengths && runs_at_once(ctx, in, out, lengths, count, n, dtype)) return ECH_OK;
+    return rle_encode_complete(ctx, in, out, lengths, count, n, dtype, options);
+}
+
 ech_status ech_rle_encode(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
                           uint64_t *count, size_t n, ech_dtype dtype,
                           const ech_select_options *options)
 {
-    if (!options && lengths && runs_at_once(ctx, in, out, lengths, count, n, dtype)) return ECH_OK;
-    return checked_rle_encode(ctx, in, out, lengths, count, n, dtype, options);
+    if (options || n > ECHI_SELECT_FEW || !echi_dtype_known(dtype))
+        return echi_rle_encode_any(ctx, in, out, lengths, count, n, dtype, options);
+    return calls_of(echi_dtype_bytes(dtype))
+        ->rle_encode(ctx, in, out, lengths, count, n, dtype, options);
 }
 
-NOINLINE static ech_status checked_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths,
-                                              void *out, size_t runs, size_t n,
-                                              size_t element_bytes,
-                                              const ech_select_options *options)
+NOINLINE static ech_status rle_decode_complete(ech_ctx *ctx, const void *in,
+                                               const uint64_t *lengths, void *out, size_t runs,
+                                               size_t n, size_t element_bytes,
+                                               const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
@@ -493,12 +445,22 @@ done:
     return status;
 }
 
+NOINLINE ech_status echi_rle_decode_any(ech_ctx *ctx, const void *in, const uint64_t *lengths,
+                                        void *out, size_t runs, size_t n, size_t element_bytes,
+                                        const ech_select_options *options)
+{
+    if (!options && decode_at_once(ctx, in, lengths, out, runs, n, element_bytes)) return ECH_OK;
+    return rle_decode_complete(ctx, in, lengths, out, runs, n, element_bytes, options);
+}
+
 ech_status ech_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
                           size_t runs, size_t n, size_t element_bytes,
                           const ech_select_options *options)
 {
-    if (!options && decode_at_once(ctx, in, lengths, out, runs, n, element_bytes)) return ECH_OK;
-    return checked_rle_decode(ctx, in, lengths, out, runs, n, element_bytes, options);
+    if (options || runs > AT_ONCE || element_bytes > ECHI_SELECT_BYTES)
+        return echi_rle_decode_any(ctx, in, lengths, out, runs, n, element_bytes, options);
+    return calls_of(element_bytes)
+        ->rle_decode(ctx, in, lengths, out, runs, n, element_bytes, options);
 }
 
 /* ---- Queries that need no device ---- */

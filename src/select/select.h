@@ -39,4 +39,47 @@ struct echi_select {
     struct echi_predicate test[2];
 };
 
+/* ---- Short calls ----
+ *
+ * A public function without options jumps to the function of the same name for the size of an
+ * element, which checks the arrays and, unless the call is one on few elements on the CPU without
+ * an error, jumps to echi_..._any(). */
+
+typedef ech_status echi_flags_function(ech_ctx *ctx, const void *in, const uint8_t *flags,
+                                       void *out, uint64_t *count, size_t n, size_t element_bytes,
+                                       const ech_select_options *options);
+typedef ech_status echi_test_function(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
+                                      uint64_t *count, size_t n, ech_dtype dtype, const void *value,
+                                      const ech_select_options *options);
+typedef ech_status echi_unique_function(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
+                                        size_t n, ech_dtype dtype,
+                                        const ech_select_options *options);
+typedef ech_status echi_encode_function(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                                        uint64_t *count, size_t n, ech_dtype dtype,
+                                        const ech_select_options *options);
+typedef ech_status echi_decode_function(ech_ctx *ctx, const void *in, const uint64_t *lengths,
+                                        void *out, size_t runs, size_t n, size_t element_bytes,
+                                        const ech_select_options *options);
+
+struct echi_select_calls {
+    echi_flags_function *select_flags, *partition_flags;
+    echi_test_function *select_if;
+    echi_unique_function *unique;
+    echi_encode_function *rle_encode;
+    echi_decode_function *rle_decode;
+};
+
+enum {
+    ECHI_SELECT_BYTES = 8, /* the largest element */
+    ECHI_SELECT_FEW = 64   /* elements at most, except of a decoding */
+};
+/* cpu/operation.c: by echi_cpu_level() and the bytes of an element. */
+extern const struct echi_select_calls *const echi_select_calls[][ECHI_SELECT_BYTES + 1];
+
+echi_flags_function echi_select_flags_any, echi_partition_flags_any;
+echi_test_function echi_select_if_any;
+echi_unique_function echi_unique_any;
+echi_encode_function echi_rle_encode_any;
+echi_decode_function echi_rle_decode_any;
+
 #endif

@@ -85,13 +85,10 @@ INLINED void gather_several(const char *in, const uint64_t from[SEVERAL], char *
     for (size_t j = 0; j < SEVERAL; j++) memcpy(out + j * size, in + from[j] * size, size);
 }
 
-/* Stops at the first index that is too large, and returns its position; otherwise the end. */
-INLINED void gather_sized(const struct echi_arrange *a, size_t begin, size_t end, size_t *stopped,
-                          int index_bytes, size_t size)
+/* Returns the position of the first index that is too large, otherwise the end. */
+INLINED size_t gather_from(const char *in, const char *index, char *out, size_t begin, size_t end,
+                           uint64_t limit, int index_bytes, size_t size)
 {
-    const char *in = a->in, *index = a->index;
-    char *out = a->out;
-    const uint64_t limit = a->limit;
     size_t i = begin;
     for (; end - i >= SEVERAL; i += SEVERAL) {
         uint64_t from[SEVERAL];
@@ -108,7 +105,13 @@ one_by_one:
         if (from >= limit) break;
         memcpy(out + i * size, in + from * size, size);
     }
-    *stopped = i;
+    return i;
+}
+
+INLINED void gather_sized(const struct echi_arrange *a, size_t begin, size_t end, size_t *stopped,
+                          int index_bytes, size_t size)
+{
+    *stopped = gather_from(a->in, a->index, a->out, begin, end, a->limit, index_bytes, size);
 }
 
 static size_t gather_range(const struct echi_arrange *a, size_t begin, size_t end)
@@ -133,6 +136,89 @@ static void gather(ech_ctx *ctx, struct echi_arrange_job *job)
     job->run = gather_part;
     echi_arrange_parts(ctx, job, a->n, a->element_bytes);
 }
+
+/* Two elements of 8 bytes by one store. */
+INLINED void gather_two(const char *in, uint64_t first, uint64_t second, char *out)
+{
+    typedef uint64_t two_words __attribute__((vector_size(16)));
+    uint64_t low, high;
+    memcpy(&low, in + first * 8, 8);
+    memcpy(&high, in + second * 8, 8);
+    const two_words both = { low, high };
+    memcpy(out, &both, 16);
+}
+
+enum { GATHER_AT_ONCE = 1024, GATHER_FROM = 1 << 30 }; /* at most so many elements of out and in */
+
+/* The same without a job, for few elements of a constant size: checks the arrays, and returns false
+ * if there is something to report.  It uses few registers, because a function must save others. */
+INLINED bool gather_few(const ech_ctx *ctx, const char *in, const char *index, char *out, size_t n,
+                        size_t n_in, int index_bytes, size_t size)
+{
+    if (n - 1 >= GATHER_AT_ONCE || n_in - 1 >= GATHER_FROM || !echi_call_is_quick(ctx) || !in ||
+        !index || !out || (uintptr_t)index % (size_t)index_bytes ||
+        !echi_are_apart(out, n * size, in, n_in * size) ||
+        !echi_are_apart(out, n * size, index, n * (size_t)index_bytes))
+        return false;
+    size_t i = 0;
+    for (; i + SEVERAL <= n; i += SEVERAL) {
+#pragma GCC unroll 8
+        for (size_t j = 0; j < SEVERAL; j += 2) {
+            const uint64_t from = index_at(index, i + j, index_bytes);
+            if (__builtin_expect(from >= n_in, 0)) return false;
+            if (size != 8) memcpy(out + (i + j) * size, in + from * size, size);
+            const uint64_t next = index_at(index, i + j + 1, index_bytes);
+            if (__builtin_expect(next >= n_in, 0)) return false;
+            if (size == 8)
+                gather_two(in, from, next, out + (i + j) * size);
+            else
+                memcpy(out + (i + j + 1) * size, in + next * size, size);
+        }
+    }
+    for (; i < n; i++) {
+        const uint64_t from = index_at(index, i, index_bytes);
+        if (__builtin_expect(from >= n_in, 0)) return false;
+        memcpy(out + i * size, in + from * size, size);
+    }
+    return true;
+}
+
+/* The last two parameters are constants in the second call, because each would need a register. */
+#define GATHER(index_dtype, width, size)                                                           \
+    static ech_status gather_##index_dtype##_##size(ech_ctx *ctx, const void *in,                  \
+                                                    const void *index, void *out, size_t n,        \
+                                                    size_t n_in, ech_dtype dtype, size_t bytes)    \
+    {                                                                                              \
+        (void)dtype, (void)bytes;                                                                  \
+        if (gather_few(ctx, in, index, out, n, n_in, width, size)) return ECH_OK;                  \
+        return echi_gather_any(ctx, in, index, out, n, n_in, ECH_##index_dtype, size);             \
+    }
+#define GATHERS(size) GATHER(I32, 4, size) GATHER(U32, 4, size) GATHER(U64, 8, size)
+GATHERS(1)
+GATHERS(2)
+GATHERS(3)
+GATHERS(4)
+GATHERS(6)
+GATHERS(8)
+GATHERS(12)
+GATHERS(16)
+#define ANY echi_gather_any
+#define ROW(dtype)                                                                                 \
+    {                                                                                              \
+        ANY, gather_##dtype##_1, gather_##dtype##_2, gather_##dtype##_3, gather_##dtype##_4, ANY,  \
+            gather_##dtype##_6, ANY, gather_##dtype##_8, ANY, ANY, ANY, gather_##dtype##_12, ANY,  \
+            ANY, ANY, gather_##dtype##_16                                                          \
+    }
+#define NONE                                                                                       \
+    {                                                                                              \
+        ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY, ANY        \
+    }
+echi_gather_function *const echi_cpu_gathers[ECH_U64 + 1][ECHI_GATHER_BYTES + 1] = {
+    NONE, NONE, ROW(I32), ROW(U64), NONE, NONE, ROW(U32), ROW(U64)
+};
+#undef ANY
+#undef ROW
+#undef NONE
 
 /* With duplicate indices, two threads may write the same element: words are stored atomically. */
 INLINED void put_words(char *to, const char *from, size_t size, size_t word)

@@ -35,6 +35,7 @@ typedef bool (*echi_slots_u64)(const struct echi_histogram_job *job, size_t from
 
 struct echi_histogram_isa {
     echi_slots_u32 slots[4]; /* of keys of 1, 2, 4, 8 bytes */
+    struct echi_histogram_calls calls;
 };
 extern const struct echi_histogram_isa echi_histogram_portable, echi_histogram_avx2,
     echi_histogram_avx512;

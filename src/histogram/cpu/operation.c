@@ -581,3 +581,17 @@ const struct echi_operation echi_cpu_histogram = { .plan = histogram_plan,
                                                    .explain = histogram_explain,
                                                    .run = histogram_run,
                                                    .quick = histogram_at_once };
+
+/* ---- Short calls ---- */
+
+static const struct echi_histogram_calls no_calls;
+
+const struct echi_histogram_calls *const echi_histogram_calls[ECHI_LEVELS] = {
+    [ECHI_LEVEL_NONE] = &no_calls,
+    [ECHI_LEVEL_PORTABLE] = &echi_histogram_portable.calls,
+#ifdef ECHI_CPU_X86
+    [ECHI_LEVEL_AVX2] = &echi_histogram_avx2.calls,
+    [ECHI_LEVEL_AVX512] = &echi_histogram_avx512.calls,
+    [ECHI_LEVEL_VBMI2] = &echi_histogram_avx512.calls,
+#endif
+};

@@ -21,6 +21,7 @@ enum { ECHI_MERGE_FEW = 64 }; /* keys in all */
 /* few_avx512.c: merges few keys, without values; false if there are too many.  If an input is not
  * sorted, the result is undefined, but within out. */
 bool echi_merge_few_avx512(const struct echi_merge *m);
+extern echi_merge_function *const echi_merge_calls_avx512[4];
 
 /* Merges elements i * MERGE_PART ... of the result, at most MERGE_PART. */
 void echi_merge_part(const struct echi_merge *m, size_t i);

@@ -9,8 +9,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "merge/cpu/common.h"
+#include "core/call.h"
 #include "cpu/keys_avx512.h"
+#include "merge/cpu/common.h"
+
+/* What a merge of few keys needs. */
+struct few {
+    const struct echi_order *order;
+    const void *a, *b;
+    void *out;
+    size_t n_a, n_b;
+};
 
 enum {
     ROWS = 4, /* vectors of keys of a */
@@ -70,14 +79,14 @@ INLINE uint64_t not_greater(const __m512i *a, __m512i b, size_t rows, size_t byt
 }
 
 /* The places of the keys of b, as bits.  0: all keys of a come before those of b. */
-INLINE uint64_t places_of_b(const struct echi_merge *m, size_t rows, size_t bytes)
+INLINE uint64_t places_of_b(const struct few *m, size_t rows, size_t bytes)
 {
-    const size_t lanes = bytes < 8 ? 16 : 8, n_a = m->n[0], n_b = m->n[1];
+    const size_t lanes = bytes < 8 ? 16 : 8, n_a = m->n_a, n_b = m->n_b;
     const uint64_t there = _bzhi_u64(~(uint64_t)0, (unsigned)n_a);
-    __m512i a[ROWS], b = encoded(&m->order, keys_at(m->keys[1], 0, n_b, bytes), bytes);
+    __m512i a[ROWS], b = encoded(m->order, keys_at(m->b, 0, n_b, bytes), bytes);
     uint64_t places = 0; /* ECHI_MERGE_FEW bits */
     for (size_t row = 0; row < rows; row++)
-        a[row] = encoded(&m->order, keys_at(m->keys[0], row * lanes, n_a, bytes), bytes);
+        a[row] = encoded(m->order, keys_at(m->a, row * lanes, n_a, bytes), bytes);
     const __m128i first = _mm512_castsi512_si128(b);
     const __m512i head =
         bytes < 8 ? _mm512_broadcastd_epi32(first) : _mm512_broadcastq_epi64(first);
@@ -85,7 +94,7 @@ INLINE uint64_t places_of_b(const struct echi_merge *m, size_t rows, size_t byte
     for (size_t from = 0; from < n_b; from += lanes) {
         const size_t end = n_b - from < lanes ? n_b : from + lanes;
         __m512i at = _mm512_setzero_si512(); /* the lane of key j, in all lanes */
-        if (from) b = encoded(&m->order, keys_at(m->keys[1], from, n_b, bytes), bytes);
+        if (from) b = encoded(m->order, keys_at(m->b, from, n_b, bytes), bytes);
         for (size_t j = from; j < end; j++) {
             const __m512i key =
                 bytes < 8 ? _mm512_permutexvar_epi32(at, b) : _mm512_permutexvar_epi64(at, b);
@@ -97,36 +106,36 @@ INLINE uint64_t places_of_b(const struct echi_merge *m, size_t rows, size_t byte
     return places;
 }
 
-INLINE void merge(const struct echi_merge *m, size_t rows, size_t bytes)
+INLINE void merge(const struct few *m, size_t rows, size_t bytes)
 {
-    const size_t lanes = bytes < 8 ? 16 : 8, n = m->n[0] + m->n[1];
+    const size_t lanes = bytes < 8 ? 16 : 8, n = m->n_a + m->n_b;
     uint64_t places = places_of_b(m, rows, bytes);
     if (!places) {
-        copy_keys(m->keys_out, m->keys[0], m->n[0], bytes);
-        copy_keys((char *)m->keys_out + m->n[0] * bytes, m->keys[1], m->n[1], bytes);
+        copy_keys(m->out, m->a, m->n_a, bytes);
+        copy_keys((char *)m->out + m->n_a * bytes, m->b, m->n_b, bytes);
         return;
     }
     for (size_t to = 0, a = 0, b = 0; to < n; to += lanes, places >>= lanes) {
         const __mmask16 from_b = (__mmask16)places;
-        const __m512i x = keys_at(m->keys[0], a, m->n[0], bytes);
-        const __m512i y = keys_at(m->keys[1], b, m->n[1], bytes);
+        const __m512i x = keys_at(m->a, a, m->n_a, bytes);
+        const __m512i y = keys_at(m->b, b, m->n_b, bytes);
         const size_t some = (size_t)__builtin_popcount(bytes < 8 ? from_b : (__mmask8)from_b);
         const __m512i v =
             bytes < 8 ? _mm512_mask_expand_epi32(_mm512_maskz_expand_epi32((__mmask16)~from_b, x),
                                                  from_b, y)
                       : _mm512_mask_expand_epi64(_mm512_maskz_expand_epi64((__mmask8)~from_b, x),
                                                  (__mmask8)from_b, y);
-        store_keys(m->keys_out, to, n, v, bytes);
+        store_keys(m->out, to, n, v, bytes);
         a += lanes - some;
         b += some;
     }
 }
 
-INLINE bool merge_sized(const struct echi_merge *m, size_t bytes)
+INLINE bool merge_sized(const struct few *m, size_t bytes)
 {
-    const size_t lanes = bytes < 8 ? 16 : 8, rows = (m->n[0] + lanes - 1) / lanes;
+    const size_t lanes = bytes < 8 ? 16 : 8, rows = (m->n_a + lanes - 1) / lanes;
     const size_t most = bytes < 4 ? MOST_NARROW : MOST_COMPARISONS;
-    if (rows * m->n[1] > most) return false;
+    if (rows * m->n_b > most) return false;
     switch (rows) {
     case 1:
         merge(m, 1, bytes);
@@ -143,16 +152,51 @@ INLINE bool merge_sized(const struct echi_merge *m, size_t bytes)
     }
 }
 
-bool echi_merge_few_avx512(const struct echi_merge *m)
+bool echi_merge_few_avx512(const struct echi_merge *merge)
 {
-    switch (m->key_bytes) {
+    const struct few m = { &merge->order,   merge->keys[0], merge->keys[1],
+                           merge->keys_out, merge->n[0],    merge->n[1] };
+    switch (merge->key_bytes) {
     case 1:
-        return merge_sized(m, 1);
+        return merge_sized(&m, 1);
     case 2:
-        return merge_sized(m, 2);
+        return merge_sized(&m, 2);
     case 4:
-        return merge_sized(m, 4);
+        return merge_sized(&m, 4);
     default:
-        return merge_sized(m, 8);
+        return merge_sized(&m, 8);
     }
 }
+
+/* ---- Short calls ---- */
+
+INLINE bool merge_call(const ech_ctx *ctx, const void *a, const void *b, void *out, size_t n_a,
+                       size_t n_b, ech_dtype dtype, size_t bytes)
+{
+    const size_t n = n_a + n_b;
+    const struct few m = { &echi_orders[1][dtype], a, b, out, n_a, n_b };
+    return n_a - 1 < ECHI_MERGE_FEW && n_b - 1 < ECHI_MERGE_FEW && n <= ECHI_MERGE_FEW &&
+           echi_call_is_quick(ctx) && a && b && out &&
+           (((uintptr_t)a | (uintptr_t)b | (uintptr_t)out) & (bytes - 1)) == 0 &&
+           echi_are_apart(out, n * bytes, a, n_a * bytes) &&
+           echi_are_apart(out, n * bytes, b, n_b * bytes) && merge_sized(&m, bytes);
+}
+
+#define CALL(bytes)                                                                                \
+    static ech_status merge_call_##bytes(ech_ctx *ctx, const void *a, const void *b, void *out,    \
+                                         size_t n_a, size_t n_b, ech_dtype dtype,                  \
+                                         const ech_merge_options *options)                         \
+    {                                                                                              \
+        (void)options;                                                                             \
+        return merge_call(ctx, a, b, out, n_a, n_b, dtype, bytes)                                  \
+                   ? ECH_OK                                                                        \
+                   : echi_merge_any(ctx, a, b, out, n_a, n_b, dtype, NULL);                        \
+    }
+CALL(1)
+CALL(2)
+CALL(4)
+CALL(8)
+#undef CALL
+
+echi_merge_function *const echi_merge_calls_avx512[4] = { merge_call_1, merge_call_2, merge_call_4,
+                                                          merge_call_8 };

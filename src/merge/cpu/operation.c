@@ -228,3 +228,17 @@ static ech_status explain(const void *request, struct echi_explain *e)
 const struct echi_operation echi_cpu_merge = {
     .plan = check_algorithm, .explain = explain, .run = run, .quick = merge_at_once
 };
+
+/* ---- Short calls ---- */
+
+static echi_merge_function *const no_calls[4];
+
+echi_merge_function *const *const echi_merge_calls[ECHI_LEVELS] = {
+    [ECHI_LEVEL_NONE] = no_calls,
+    [ECHI_LEVEL_PORTABLE] = no_calls,
+    [ECHI_LEVEL_AVX2] = no_calls,
+#ifdef ECHI_CPU_X86
+    [ECHI_LEVEL_AVX512] = echi_merge_calls_avx512,
+    [ECHI_LEVEL_VBMI2] = echi_merge_calls_avx512,
+#endif
+};

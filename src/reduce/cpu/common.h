@@ -51,6 +51,7 @@ typedef void echi_long_segments_function(const void *in, const uint64_t *ends, s
 typedef void echi_rows_function(const void *in, size_t n, size_t count, void *sums);
 
 struct echi_reduce_isa {
+    echi_reduce_function *calls[ECH_OP_STDDEV + 1][ECHI_DTYPES]; /* NULL: there is none */
     echi_chunk_function *chunk[ECHI_REDUCE_KINDS][ECHI_DTYPES];
     echi_chunk_function *far[ECHI_REDUCE_KINDS][ECHI_DTYPES]; /* for memory; NULL: there is none */
     echi_segments_function *segments[ECHI_REDUCE_KINDS][ECHI_DTYPES]; /* sums; NULL: none */

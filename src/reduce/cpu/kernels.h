@@ -9,6 +9,7 @@
 #include "core/dtypes.h"
 #include "cpu/cpu.h"
 #include "reduce/cpu/common.h"
+#include "core/call.h"
 #include "cpu/vector.h"
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -277,6 +278,7 @@ INLINE u64_vector sums_of_bytes(const void *x, i8_vector bias)
 #ifdef __AVX512F__
 #include "cpu/keys_avx512.h"
 #include "reduce/cpu/floats_avx512.h"
+#include "reduce/cpu/moments_avx512.h"
 #endif
 
 #define FROM u8
@@ -287,6 +289,197 @@ INLINE u64_vector sums_of_bytes(const void *x, i8_vector bias)
 #include "reduce/cpu/width.h"
 #define FROM u64
 #include "reduce/cpu/width.h"
+
+/* ---- Short calls ---- */
+
+INLINE float nan_f32(void)
+{
+    const uint32_t bits = (uint32_t)f32_result(NAN);
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+INLINE double nan_f64(void)
+{
+    return f64_of_bits(f64_result(NAN));
+}
+
+#ifdef __AVX512F__
+#define PICK_OF(FROM, suffix)                                                                      \
+    INLINE __m512i pick_##FROM(__m512i a, __m512i b, bool least)                                   \
+    {                                                                                              \
+        return least ? _mm512_min_##suffix(a, b) : _mm512_max_##suffix(a, b);                      \
+    }
+PICK_OF(i8, epi8)
+PICK_OF(i16, epi16)
+PICK_OF(i32, epi32)
+PICK_OF(i64, epi64)
+PICK_OF(u8, epu8)
+PICK_OF(u16, epu16)
+PICK_OF(u32, epu32)
+PICK_OF(u64, epu64)
+#undef PICK_OF
+#define HAS_FLOATS 1 /* minima and maxima of f32 and f64 */
+#else
+#define HAS_FLOATS 0
+#endif
+
+/* The sum, and the variance, of a chunk at most. */
+#define OF_FLOATS(FROM, SUM, name)                                                                 \
+    INLINE SUM total_##FROM(const FROM##_element *x, size_t n)                                     \
+    {                                                                                              \
+        return lanes_##name(x, NULL, n, OF_SUM, false, false);                                     \
+    }                                                                                              \
+    __attribute__((noinline)) static uint64_t moments_variance_##FROM(                             \
+        const struct echi_reduce_rule *rule, const FROM##_element *x, size_t n)                    \
+    {                                                                                              \
+        return moments_result(rule, moments_##FROM##_f64(rule, x, n, false));                      \
+    }
+OF_FLOATS(f16, float, f16)
+OF_FLOATS(bf16, float, bf16)
+OF_FLOATS(f32, float, f32)
+OF_FLOATS(f64, double, f64_f64)
+#undef OF_FLOATS
+
+INLINE uint64_t variance_of_f16(const struct echi_reduce_rule *rule, const uint16_t *x, size_t n)
+{
+    return moments_variance_f16(rule, x, n);
+}
+
+INLINE uint64_t variance_of_bf16(const struct echi_reduce_rule *rule, const uint16_t *x, size_t n)
+{
+    return moments_variance_bf16(rule, x, n);
+}
+
+#ifdef __AVX512F__
+/* The same result as that of the moments, in fewer steps: the variance of a line. */
+INLINE double variance_by_sums(size_t n, double s1, double s2)
+{
+    const double m2 = s2 - s1 * s1 / (double)n;
+    return (m2 < 0 ? 0 : m2) / (double)n;
+}
+#endif
+
+INLINE uint64_t variance_of_f32(const struct echi_reduce_rule *rule, const float *x, size_t n)
+{
+#ifdef __AVX512F__
+    double s1, s2;
+    if (n <= ECHI_LINE_BYTES / sizeof *x) {
+        line_sums_f32(x, n, (double)x[0], &s1, &s2);
+        return f32_result((float)variance_by_sums(n, s1, s2));
+    }
+#endif
+    return moments_variance_f32(rule, x, n);
+}
+
+INLINE uint64_t variance_of_f64(const struct echi_reduce_rule *rule, const double *x, size_t n)
+{
+#ifdef __AVX512F__
+    double s1, s2;
+    if (n <= ECHI_LINE_BYTES / sizeof *x) {
+        line_sums_f64(x, n, x[0], &s1, &s2);
+        if (s2 >= ECHI_TINY && s2 <= ECHI_MOST) return f64_result(variance_by_sums(n, s1, s2));
+    }
+#endif
+    return moments_variance_f64(rule, x, n); /* which scales, if necessary */
+}
+
+#define FROM     i8
+#define BITS     u8
+#define SIGN     0x80
+#define SUM      u64
+#define IS_FLOAT 0
+#define EXTREMES 1
+#include "reduce/cpu/calls.h"
+
+#define FROM     i16
+#define BITS     u16
+#define SIGN     0x8000
+#define SUM      u64
+#define IS_FLOAT 0
+#define EXTREMES 1
+#include "reduce/cpu/calls.h"
+
+#define FROM     i32
+#define BITS     u32
+#define SIGN     0x80000000
+#define SUM      u64
+#define IS_FLOAT 0
+#define EXTREMES 1
+#include "reduce/cpu/calls.h"
+
+#define FROM     i64
+#define BITS     u64
+#define SIGN     0x8000000000000000
+#define SUM      u64
+#define IS_FLOAT 0
+#define EXTREMES 1
+#include "reduce/cpu/calls.h"
+
+#define FROM     u8
+#define BITS     u8
+#define SIGN     0
+#define SUM      u64
+#define IS_FLOAT 0
+#define EXTREMES 1
+#include "reduce/cpu/calls.h"
+
+#define FROM     u16
+#define BITS     u16
+#define SIGN     0
+#define SUM      u64
+#define IS_FLOAT 0
+#define EXTREMES 1
+#include "reduce/cpu/calls.h"
+
+#define FROM     u32
+#define BITS     u32
+#define SIGN     0
+#define SUM      u64
+#define IS_FLOAT 0
+#define EXTREMES 1
+#include "reduce/cpu/calls.h"
+
+#define FROM     u64
+#define BITS     u64
+#define SIGN     0
+#define SUM      u64
+#define IS_FLOAT 0
+#define EXTREMES 1
+#include "reduce/cpu/calls.h"
+
+#define FROM     f16
+#define BITS     u16
+#define SIGN     0
+#define SUM      f32
+#define IS_FLOAT 1
+#define EXTREMES 0
+#include "reduce/cpu/calls.h"
+
+#define FROM     bf16
+#define BITS     u16
+#define SIGN     0
+#define SUM      f32
+#define IS_FLOAT 1
+#define EXTREMES 0
+#include "reduce/cpu/calls.h"
+
+#define FROM     f32
+#define BITS     u32
+#define SIGN     0
+#define SUM      f32
+#define IS_FLOAT 1
+#define EXTREMES HAS_FLOATS
+#include "reduce/cpu/calls.h"
+
+#define FROM     f64
+#define BITS     u64
+#define SIGN     0
+#define SUM      f64
+#define IS_FLOAT 1
+#define EXTREMES HAS_FLOATS
+#include "reduce/cpu/calls.h"
 
 /* ---- The table ---- */
 
@@ -300,7 +493,23 @@ INLINE u64_vector sums_of_bytes(const void *x, i8_vector bias)
 #define NARROW(kernel)     ECHI_NARROW_FLOAT_DTYPES(ENTRY, kernel)
 #define FLOATS64(kernel)   ECHI_FLOAT_DTYPES(ENTRY64, kernel)
 
+#define INTEGER_CALLS(kernel) ECHI_INTEGER_DTYPES(ENTRY, kernel)
+#define FLOAT_CALLS(kernel)   ECHI_FLOAT_DTYPES(ENTRY, kernel)
+
 const struct echi_reduce_isa ISA = {
+    .calls = {
+        [ECH_OP_SUM] = { INTEGER_CALLS(sum_call) FLOAT_CALLS(sum_call) },
+#ifdef __AVX512F__
+        [ECH_OP_MIN] = { INTEGER_CALLS(min_call)[ECH_F32] = min_call_f32,
+                         [ECH_F64] = min_call_f64 },
+        [ECH_OP_MAX] = { INTEGER_CALLS(max_call)[ECH_F32] = max_call_f32,
+                         [ECH_F64] = max_call_f64 },
+#else
+        [ECH_OP_MIN] = { INTEGER_CALLS(min_call) },
+        [ECH_OP_MAX] = { INTEGER_CALLS(max_call) },
+#endif
+        [ECH_OP_VARIANCE] = { FLOAT_CALLS(variance_call) },
+    },
     .chunk = {
         [ECHI_REDUCE_ISUM] = { INTEGERS(isum) },
         [ECHI_REDUCE_IPRODUCT] = { INTEGERS(iproduct) },

@@ -416,6 +416,19 @@ INLINE void NAME(distances)(const ELEM *x, size_t lines, size_t n, CENTER k, uin
             s2[i] += ignore ? KEEP(square, there, neutral) : square;
         }
     }
+#if defined __AVX512F__ && !IS_WHOLE
+    const uint64_t some = _bzhi_u64(~(uint64_t)0, (unsigned)n); /* n is at most 128 */
+    if (n) UNROLLED(i, group)
+        {
+            const __mmask8 there = (__mmask8)(some >> i * W);
+            const VEC v = JOINED(load_masked_, FROM)(x + i * W, there);
+            const VEC d = plus_f64(v, -(k - (VEC){ 0 })), square = d * d;
+            const __mmask8 kept =
+                ignore ? _mm512_mask_cmpeq_pd_mask(there, (__m512d)v, (__m512d)v) : there;
+            s1[i] += (VEC)_mm512_mask_mov_pd((__m512d)neutral, kept, (__m512d)d);
+            s2[i] += (VEC)_mm512_mask_mov_pd((__m512d)neutral, kept, (__m512d)square);
+        }
+#else
     if (n) {
         const size_t full = n / W;
         ELEM room[VECTOR_BYTES / sizeof(ELEM)] = { 0 };
@@ -430,6 +443,7 @@ INLINE void NAME(distances)(const ELEM *x, size_t lines, size_t n, CENTER k, uin
             s2[i] += KEEP(square, there, neutral);
         }
     }
+#endif
     _Pragma("GCC unroll 3") for (int half = group / 2; half; half /= 2) UNROLLED(i, half)
     {
         s1[i] = PAIRS(s1[2 * i], s1[2 * i + 1], 0);

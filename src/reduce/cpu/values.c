@@ -1,5 +1,6 @@
 /*
- * reduce/cpu/values.c - values of chunks: of no elements, of two adjacent ranges, as a result.
+ * reduce/cpu/values.c - values of chunks: of no elements, of two adjacent ranges, as a result;
+ * and the table of short calls.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -208,3 +209,17 @@ void echi_reduce_store_sums(const struct echi_reduce *r, const void *sums, const
             echi_reduce_result(r, &value, (size_t)(ends[s + 1] - ends[s]), first + s);
         }
 }
+
+/* ---- Short calls ---- */
+
+static echi_reduce_function *const no_calls[ECH_OP_STDDEV + 1][ECHI_DTYPE_COUNT];
+
+echi_reduce_function *const (*const echi_reduce_calls[ECHI_LEVELS])[ECHI_DTYPE_COUNT] = {
+    [ECHI_LEVEL_NONE] = no_calls,
+    [ECHI_LEVEL_PORTABLE] = echi_reduce_portable.calls,
+#ifdef ECHI_CPU_X86
+    [ECHI_LEVEL_AVX2] = echi_reduce_avx2.calls,
+    [ECHI_LEVEL_AVX512] = echi_reduce_avx512.calls,
+    [ECHI_LEVEL_VBMI2] = echi_reduce_avx512.calls,
+#endif
+};

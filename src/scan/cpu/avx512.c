@@ -4,4 +4,5 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define SCAN_TABLE echi_scan_avx512
+#define SCAN_CALLS echi_scan_calls_avx512
 #include "scan/cpu/kernels.h"

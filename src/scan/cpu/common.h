@@ -65,5 +65,7 @@ enum scan_kind {
 
 extern const struct scan_kernels echi_scan_portable[SCAN_KINDS], echi_scan_avx2[SCAN_KINDS],
     echi_scan_avx512[SCAN_KINDS];
+extern echi_scan_function *const echi_scan_calls_portable[ECHI_DTYPE_COUNT],
+    *const echi_scan_calls_avx2[ECHI_DTYPE_COUNT], *const echi_scan_calls_avx512[ECHI_DTYPE_COUNT];
 
 #endif

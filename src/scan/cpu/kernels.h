@@ -3,9 +3,11 @@
  * file.
  *
  *   SCAN_TABLE   the name of the table
+ *   SCAN_CALLS   the name of the table of short calls
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/call.h"
 #include "scan/cpu/common.h"
 #include "scan/cpu/half.h"
 #include "scan/cpu/vector.h"
@@ -97,6 +99,43 @@
 #define TURN 0
 #define SAME 0
 #include "scan/cpu/float.h"
+
+/* ---- Short calls ---- */
+
+#define IN       u8
+#define IS_FLOAT 0
+#include "scan/cpu/calls.h"
+
+#define IN       u16
+#define IS_FLOAT 0
+#include "scan/cpu/calls.h"
+
+#define IN       u32
+#define IS_FLOAT 0
+#include "scan/cpu/calls.h"
+
+#define IN       u64
+#define IS_FLOAT 0
+#include "scan/cpu/calls.h"
+
+#ifdef __AVX512F__
+#define IN       f32
+#define IS_FLOAT 1
+#include "scan/cpu/calls.h"
+
+#define IN       f64
+#define IS_FLOAT 1
+#include "scan/cpu/calls.h"
+#endif
+
+echi_scan_function *const SCAN_CALLS[ECHI_DTYPE_COUNT] = {
+    [ECH_I8] = sum_call_u8,   [ECH_I16] = sum_call_u16, [ECH_I32] = sum_call_u32,
+    [ECH_I64] = sum_call_u64, [ECH_U8] = sum_call_u8,   [ECH_U16] = sum_call_u16,
+    [ECH_U32] = sum_call_u32, [ECH_U64] = sum_call_u64,
+#ifdef __AVX512F__
+    [ECH_F32] = sum_call_f32, [ECH_F64] = sum_call_f64,
+#endif
+};
 
 const struct scan_kernels SCAN_TABLE[SCAN_KINDS] = {
     [SCAN_U8] = { true, combine_u8_u8, reduce_u8_u8, scan_u8_u8 },

@@ -454,3 +454,17 @@ static ech_status explain(const void *request, struct echi_explain *e)
 const struct echi_operation echi_cpu_scan = {
     .plan = workspace, .explain = explain, .run = run, .quick = scan_at_once
 };
+
+/* ---- Short calls ---- */
+
+static echi_scan_function *const no_calls[ECHI_DTYPE_COUNT];
+
+echi_scan_function *const *const echi_scan_calls[ECHI_LEVELS] = {
+    [ECHI_LEVEL_NONE] = no_calls,
+    [ECHI_LEVEL_PORTABLE] = echi_scan_calls_portable,
+#ifdef ECHI_CPU_X86
+    [ECHI_LEVEL_AVX2] = echi_scan_calls_avx2,
+    [ECHI_LEVEL_AVX512] = echi_scan_calls_avx512,
+    [ECHI_LEVEL_VBMI2] = echi_scan_calls_avx512,
+#endif
+};

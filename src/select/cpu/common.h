@@ -10,8 +10,9 @@
 #ifndef ECHI_SELECT_CPU_COMMON_H
 #define ECHI_SELECT_CPU_COMMON_H
 
-#include "select/select.h"
+#include "core/call.h"
 #include "cpu/cpu.h"
+#include "select/select.h"
 
 enum {
     ECHI_SELECT_BLOCK = 2048, /* elements whose bits are computed at a time */
@@ -47,6 +48,7 @@ struct echi_select_width {
 
 struct echi_select_isa {
     const struct echi_select_width *widths[4];
+    struct echi_select_calls calls[4];
 
     /* The number of bits that are set. */
     size_t (*count)(const uint64_t *bits, size_t n);

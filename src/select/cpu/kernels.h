@@ -121,15 +121,14 @@ static uint64_t *keep_lengths(uint64_t *out, uint64_t *before, uint64_t at, cons
 static inline void lengths_of_few(uint64_t *to, uint64_t kept, size_t n)
 {
 #ifdef __AVX512BW__
-    if (n <= 16) { /* the last element of each run minus the first, plus 1 */
+    if (n <= 16) { /* the distance of the last element of each run from that of the previous one */
         const __m512i places =
             _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         const uint64_t ends = kept >> 1 | (uint64_t)1 << (n - 1);
-        const __m512i first = _mm512_maskz_compress_epi32((__mmask16)kept, places);
         const __m512i last = _mm512_maskz_compress_epi32((__mmask16)ends, places);
         const __m512i lengths =
-            _mm512_add_epi32(_mm512_sub_epi32(last, first), _mm512_set1_epi32(1));
-        const uint64_t stored = bits_below((size_t)__builtin_popcountll(kept));
+            _mm512_sub_epi32(last, _mm512_alignr_epi32(last, _mm512_set1_epi32(-1), 15));
+        const uint64_t stored = bits_below_few((size_t)__builtin_popcountll(kept));
         _mm512_mask_storeu_epi64(to, (__mmask8)stored,
                                  _mm512_cvtepu32_epi64(_mm512_castsi512_si256(lengths)));
         if (stored >> 8)
@@ -155,22 +154,39 @@ static inline void lengths_of_few(uint64_t *to, uint64_t kept, size_t n)
 #else
 #define WHOLE_NARROW(width) keep_some_##width
 #endif
+#ifdef __AVX512BW__
+#define ONE(width) keep_one_##width
+#endif
+#ifdef __AVX512VBMI2__
+#define ONE_NARROW(width) keep_one_##width
+#else
+#define ONE_NARROW(width) keep_some_##width
+#endif
+
+#define CALLS(width)                                                                               \
+    {                                                                                              \
+        select_flags_##width, partition_flags_##width, select_if_##width, unique_##width,          \
+            rle_encode_##width, rle_decode_##width                                                 \
+    }
 
 #define KEY        uint8_t
 #define NAME(x)    x##_u8
 #define KEEP_SOME  keep_some_u8
 #define KEEP_WHOLE WHOLE_NARROW(u8)
+#define KEEP_ONE   ONE_NARROW(u8)
 #include "select/cpu/width.h"
 
 #define KEY        uint16_t
 #define NAME(x)    x##_u16
 #define KEEP_SOME  keep_some_u16
 #define KEEP_WHOLE WHOLE_NARROW(u16)
+#define KEEP_ONE   ONE_NARROW(u16)
 #include "select/cpu/width.h"
 
 #ifdef NARROW
 
-const struct echi_select_isa ISA = { .widths = { &width_u8, &width_u16 } };
+const struct echi_select_isa ISA = { .widths = { &width_u8, &width_u16 },
+                                     .calls = { CALLS(u8), CALLS(u16) } };
 
 #else
 
@@ -178,16 +194,19 @@ const struct echi_select_isa ISA = { .widths = { &width_u8, &width_u16 } };
 #define NAME(x)    x##_u32
 #define KEEP_SOME  keep_some_u32
 #define KEEP_WHOLE WHOLE(u32)
+#define KEEP_ONE   ONE(u32)
 #include "select/cpu/width.h"
 
 #define KEY        uint64_t
 #define NAME(x)    x##_u64
 #define KEEP_SOME  keep_some_u64
 #define KEEP_WHOLE WHOLE(u64)
+#define KEEP_ONE   ONE(u64)
 #include "select/cpu/width.h"
 
 const struct echi_select_isa ISA = {
     .widths = { &width_u8, &width_u16, &width_u32, &width_u64 },
+    .calls = { CALLS(u8), CALLS(u16), CALLS(u32), CALLS(u64) },
     .count = count,
     .flags = flags,
     .keep_positions = keep_positions,

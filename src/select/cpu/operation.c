@@ -427,3 +427,25 @@ static ech_status select_explain(const void *request, struct echi_explain *e)
 const struct echi_operation echi_cpu_select = {
     .plan = select_workspace, .explain = select_explain, .run = select_run, .quick = select_at_once
 };
+
+/* ---- Short calls ---- */
+
+static const struct echi_select_calls any = { echi_select_flags_any, echi_partition_flags_any,
+                                              echi_select_if_any,    echi_unique_any,
+                                              echi_rle_encode_any,   echi_rle_decode_any };
+
+#define CALLS(narrow, wide)                                                                        \
+    {                                                                                              \
+        &any, &narrow.calls[0], &narrow.calls[1], &any, &wide.calls[2], &any, &any, &any,          \
+            &wide.calls[3]                                                                         \
+    }
+const struct echi_select_calls *const echi_select_calls[ECHI_LEVELS][ECHI_SELECT_BYTES + 1] = {
+    [ECHI_LEVEL_NONE] = { &any, &any, &any, &any, &any, &any, &any, &any, &any },
+    [ECHI_LEVEL_PORTABLE] = CALLS(echi_select_portable, echi_select_portable),
+#ifdef ECHI_CPU_X86
+    [ECHI_LEVEL_AVX2] = CALLS(echi_select_avx2, echi_select_avx2),
+    [ECHI_LEVEL_AVX512] = CALLS(echi_select_avx512, echi_select_avx512),
+    [ECHI_LEVEL_VBMI2] = CALLS(echi_select_vbmi2, echi_select_avx512),
+#endif
+};
+#undef CALLS

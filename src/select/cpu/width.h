@@ -54,11 +54,11 @@ static inline uint64_t NAME(test_rest)(const struct echi_predicate *p, const KEY
     const __m512i span = NAME(all)((KEY)p->span);
     uint64_t passes = 0;
     for (size_t k = 0; k < n; k += LANES) {
-        const __m512i v = NAME(loaded)(bits_below(n - k), x + k);
+        const __m512i v = NAME(loaded)(bits_below_few(n - k), x + k);
         const __m512i e = _mm512_and_si512(NAME(merged_vector)(&p->order, v, plain), mask);
         passes |= NAME(not_above)(NAME(minus)(e, low), span) << k;
     }
-    return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & bits_below(n);
+    return (passes ^ (p->invert ? ~(uint64_t)0 : 0)) & bits_below_few(n);
 }
 
 /* The elements before those of a vector; `before` is the previous vector.  From registers, because
@@ -75,11 +75,11 @@ static inline uint64_t NAME(rest_unequal)(const KEY *own, size_t n, bool first)
     __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
     uint64_t bits = 0;
     for (size_t k = 0; k < n; k += LANES) {
-        const __m512i v = NAME(loaded)(bits_below(n - k), own + k);
+        const __m512i v = NAME(loaded)(bits_below_few(n - k), own + k);
         bits |= NAME(unequal)(v, NAME(previous)(v, before)) << k;
         before = v;
     }
-    return bits & bits_below(n);
+    return bits & bits_below_few(n);
 }
 
 /* The same, and which are a float 0 or NaN. */
@@ -93,34 +93,42 @@ static inline uint64_t NAME(rest_differing)(const KEY *own, size_t n, bool first
     uint64_t bits = 0;
     *special = 0;
     for (size_t k = 0; k < n; k += LANES) {
-        const __m512i v = NAME(loaded)(bits_below(n - k), own + k);
+        const __m512i v = NAME(loaded)(bits_below_few(n - k), own + k);
         const __m512i twice = NAME(minus)(v, NAME(minus)(NAME(all)(1), v)); /* minus 1 */
         bits |= NAME(unequal)(v, NAME(previous)(v, before)) << k;
         *special |= NAME(not_above)(NAME(all)(from), twice) << k;
         before = v;
     }
-    return bits & bits_below(n);
+    return bits & bits_below_few(n);
+}
+
+/* Which of n floats, at most 64, differ from the previous one: a zero and a NaN may be equal to one
+ * with other bits. */
+NOINLINE static uint64_t NAME(merged_starts)(const struct echi_order *o, const KEY *own, size_t n,
+                                             bool first)
+{
+    enum { LANES = 64 / sizeof(KEY) };
+    __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
+    uint64_t bits = 0;
+    for (size_t k = 0; k < n; k += LANES) {
+        const __m512i v = NAME(loaded)(bits_below_few(n - k), own + k);
+        bits |= NAME(unequal)(NAME(merged_vector)(o, v, false),
+                              NAME(merged_vector)(o, NAME(previous)(v, before), false))
+                << k;
+        before = v;
+    }
+    return (bits & bits_below_few(n)) | first;
 }
 
 /* Which of n elements, at most 64, differ from the previous one. */
 static inline uint64_t NAME(rest_starts)(const struct echi_order *o, const KEY *own, size_t n,
                                          bool first)
 {
-    enum { LANES = 64 / sizeof(KEY) };
     uint64_t special;
     if (!o->float_mask) return NAME(rest_unequal)(own, n, first) | first;
-    uint64_t bits = NAME(rest_differing)(own, n, first, &special);
-    if ((bits & special & (special << 1 | !first)) == 0) return bits | first;
-    __m512i before = first ? _mm512_setzero_si512() : NAME(all)(own[-1]);
-    bits = 0;
-    for (size_t k = 0; k < n; k += LANES) {
-        const __m512i v = NAME(loaded)(bits_below(n - k), own + k);
-        bits |= NAME(unequal)(NAME(merged_vector)(o, v, false),
-                              NAME(merged_vector)(o, NAME(previous)(v, before), false))
-                << k;
-        before = v;
-    }
-    return (bits & bits_below(n)) | first;
+    const uint64_t bits = NAME(rest_differing)(own, n, first, &special);
+    if (bits & special & (special << 1 | !first)) return NAME(merged_starts)(o, own, n, first);
+    return bits | first;
 }
 #endif
 
@@ -295,6 +303,25 @@ static inline void NAME(store_copies)(char *to, const char *from)
     memcpy(to, &copies, sizeof copies);
 }
 
+#ifdef __AVX512BW__
+/* Stores n copies, at most as many as DECODE_BYTES hold. */
+static inline void NAME(store_some)(char *to, const char *from, size_t n)
+{
+    KEY key;
+    memcpy(&key, from, sizeof key);
+    const __m256i copies = _mm512_castsi512_si256(NAME(all)(key));
+    const uint64_t there = bits_below_few(n);
+    if (sizeof key == 1)
+        _mm256_mask_storeu_epi8(to, (__mmask32)there, copies);
+    else if (sizeof key == 2)
+        _mm256_mask_storeu_epi16(to, (__mmask16)there, copies);
+    else if (sizeof key == 4)
+        _mm256_mask_storeu_epi32(to, (__mmask8)there, copies);
+    else
+        _mm256_mask_storeu_epi64(to, (__mmask8)there, copies);
+}
+#endif
+
 static void NAME(decode)(char *to, const char *end, const void *elements, const uint64_t *lengths,
                          size_t runs, uint64_t first)
 {
@@ -341,6 +368,8 @@ static void NAME(decode)(char *to, const char *end, const void *elements, const 
 static const struct echi_select_width NAME(width) = {
     NAME(test), NAME(starts), NAME(keep), NAME(few), NAME(keep_flagged), NAME(decode)
 };
+
+#include "select/cpu/calls.h"
 
 #undef KEEP_SOME
 #undef KEEP_WHOLE
