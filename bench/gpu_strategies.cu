@@ -4,8 +4,8 @@
  *     gpu_strategies [--quick] [--only TEXT] [--csv FILE]
  *
  * It decides whether a strategy is worth its code (docs/lab/strategies.md), and at which size it
- * begins. "chosen" is the library's choice. Calls of all algorithms alternate; the workspace is that
- * of the context. Times are medians in ms.
+ * begins. "chosen" is the library's choice. Calls of all algorithms alternate. The workspace is
+ * allocated by the context. Times are medians in ms.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -29,7 +29,7 @@ struct echi_sort_segments {
     size_t portion, longest; /* GPU only: 0, or the elements that are sorted at a time, which limits
                                 the workspace; and of a segment, at most */
     bool plain; /* GPU only: by networks of a warp and the MSD radix sort, which need the
-                                least workspace */
+                                smallest workspace */
 };
 
 /* Whether the elements of each row are adjacent in an array. */

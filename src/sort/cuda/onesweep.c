@@ -192,8 +192,8 @@ static unsigned bins_blocks(const struct sort_build *b)
         echi_gpu_resident(&b->gpu, p->blocks, p->threads,
                           echi_sort_onesweep_bytes(b) + splitters_bytes(b) + STATIC_BYTES) *
         (unsigned)b->gpu.multiprocessors;
-    /* Bins of twice the mean size must fit; with values of four times: unevenly distributed pairs of
-     * 2^28 u32 take twice the time otherwise. */
+    /* Bins of twice the mean size must fit, with values of four times: unevenly distributed pairs
+     * of 2^28 u32 take twice the time otherwise. */
     const uint64_t most = n / (b->sort->value_bytes ? SORT_LOW_MEMORY_BINS : SORT_BINS / 2);
     return (uint64_t)blocks * p->tile < most ? 0 : blocks;
 }

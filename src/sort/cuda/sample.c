@@ -20,8 +20,7 @@ static bool can_sample(const struct echi_sort *s)
     int payload = echi_sort_payload(s, &end);
     uint64_t most =
         payload ? SORT_SAMPLE_MOST_VALUES : SORT_SAMPLE_MOST_BYTES / (unsigned)s->key_bytes;
-    if (echi_sort_as_words(s)) /* fewer have equal words in the sample: one element several times */
-        return s->n >= SORT_WORDS_MIN && s->begin_bit < s->end_bit;
+    if (echi_sort_as_words(s)) return s->begin_bit < s->end_bit;
     return SORT_BY_BINS(s->key_bytes, payload) &&
            (payload ? s->begin_bit < s->end_bit : all_bits) && s->n <= most;
 }
@@ -75,7 +74,8 @@ static ech_status steps_of_sample(const struct sort_build *b)
     uint32_t processors = (uint32_t)b->gpu.multiprocessors, n = (uint32_t)args->common.n;
     args->buckets = b->plan->buckets;
     args->tile = (n + args->buckets - 1) / args->buckets;
-    args->each_log = words ? 2 : room >= 7 * args->tile / 2 ? 3 : 4;
+    /* Words of a sample must differ, so that it has no element several times. */
+    args->each_log = words ? (n < 4 ? 0 : 2) : room >= 7 * args->tile / 2 ? 3 : 4;
     while (args->buckets << args->each_log > room) args->each_log--;
     args->samples = args->buckets << args->each_log;
     args->stride = n / args->samples;

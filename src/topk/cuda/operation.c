@@ -33,9 +33,11 @@ static const struct algorithm algorithms[] = {
 enum { SELECT, SORT, ALGORITHMS };
 
 enum {
-    LARGE_OF = 8,    /* k > TOPK_MOST: by a filter if k is at most 1 / 8 of the elements */
-    SORT_OF = 2,     /* rows: an argsort is faster if more than half of the elements ... */
-    SORT_LEAST = 128 /* ... and at least this many are selected */
+    LARGE_OF = 8,       /* k > TOPK_MOST: by a filter if k is at most 1 / 8 of the elements, ... */
+    LARGE_OF_MANY = 11, /* ... or 1 / 11 if they are at least ... */
+    LARGE_MANY = 1 << 25, /* ... this number: an argsort is faster otherwise (H200, 2026-11-28) */
+    SORT_OF = 2,          /* rows: an argsort is faster if more than half of the elements ... */
+    SORT_LEAST = 128      /* ... and at least this many are selected */
 };
 
 _Static_assert(sizeof(struct topk_plan) <= ECHI_PLAN_BYTES, "a plan is too large");
@@ -44,7 +46,8 @@ _Static_assert(sizeof(struct topk_plan) <= ECHI_PLAN_BYTES, "a plan is too large
 
 static bool can_large(const struct echi_topk *t, const struct topk_plan *p)
 {
-    return !t->offsets && t->groups == 1 && t->n > p->chip && t->k <= t->n / LARGE_OF;
+    const size_t of = t->n < LARGE_MANY ? LARGE_OF : LARGE_OF_MANY;
+    return !t->offsets && t->groups == 1 && t->n > p->chip && t->k <= t->n / of;
 }
 
 /* Whether topk_count selects from rows of keys of 8 and 16 bits that are longer than others of one
