@@ -183,9 +183,9 @@ if command -v python3 >/dev/null; then
             --check --svg "docs/performance/$map.svg" --detail "docs/performance/${map}_detail.svg" \
             --red "bench/results/${map}_red.csv"
     done
-    check "the heat map of the H200 is that of bench/results" python3 bench/grid/picture.py \
-        bench/results/grid_gpu_h200.csv --check --svg docs/performance/grid_gpu_h200.svg \
-        --red bench/results/grid_gpu_h200_red.csv
+    check "the heat map of the H100 is that of bench/results" python3 bench/grid/picture.py \
+        bench/results/h100_2026-11-28_grid.csv --check --svg docs/performance/grid_gpu_h100.svg \
+        --red bench/results/h100_2026-11-28_grid_red.csv
     check "the charts are those of bench/results" python3 bench/chart.py --check \
         docs/performance/h200.svg docs/performance/gf2.svg docs/performance/sort.svg \
         docs/performance/family.svg docs/performance/scale.svg
