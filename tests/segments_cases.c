@@ -190,6 +190,15 @@ static void large(run_function run)
         }
 }
 
+/* Rows that a block sorts by a network, in arrays too large for bins or for counting. */
+static void networks(run_function run)
+{
+    struct segments_case c = rows_case(400, 700, ECH_U16, "random");
+    run(&c);
+    c = rows_case(2700, 500, ECH_U64, "random");
+    run(&c);
+}
+
 /* A single row, and a million rows of three elements. */
 static void extreme_shapes(run_function run)
 {
@@ -213,6 +222,7 @@ void segments_cases(run_function run)
     orders(run);
     segments(run);
     small_segments(run);
+    networks(run);
     tiles(run);
     large(run);
     extreme_shapes(run);

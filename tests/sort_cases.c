@@ -396,7 +396,7 @@ static void several_tiles(run_function run)
 static void one_block(run_function run)
 {
     static const ech_dtype dtypes[] = { ECH_U8, ECH_U16, ECH_U32, ECH_U64 };
-    static const size_t values[] = { 0, 4, 8, 16 }, sizes[] = { 501, 3003, 5005 };
+    static const size_t values[] = { 0, 4, 8, 16 }, sizes[] = { 501, 1501, 3003, 5005 };
     for (size_t t = 0; t < LENGTH(dtypes); t++)
         for (size_t v = 0; v < LENGTH(values); v++)
             for (size_t s = 0; s < LENGTH(sizes); s++)

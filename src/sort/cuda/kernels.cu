@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BLOCK_MEDIUM_THREADS)
     small_sort<SORT_BLOCK_MEDIUM_THREADS / 32, SORT_BLOCK_MEDIUM_ITEMS>(a);
 }
 
-#if !SORT_BY_BINS(KEY_BYTES, VAL_BYTES)
+#if !SORT_BY_BINS(KEY_BYTES, VAL_BYTES) && !(KEY_BYTES == 2 && VAL_BYTES) /* these: words.cu */
 extern "C" __global__ void __launch_bounds__(SORT_BLOCK_LARGE_THREADS)
     sort_block_large(const __grid_constant__ struct sort_common a)
 {
