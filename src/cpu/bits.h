@@ -252,8 +252,6 @@ static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
 
 #ifdef __AVX512BW__
 
-/* A masked store of the lanes below a count, because a compressing store to memory takes ten times
- * as long on some processors. */
 static inline __mmask16 lanes_below(int count)
 {
     return (__mmask16)((1u << count) - 1);
@@ -263,8 +261,28 @@ static inline __mmask16 lanes_below(int count)
  * of the destination, although it overwrites it: five cycles instead of two.  So the elements that
  * are not kept are those of the source, and not 0.
  *
- * By whole vectors, which write up to 64 bytes past the kept elements: from memory, masked stores
- * take longer. */
+ *     keep_one     elements of one vector, by a masked store: a compressing store to memory takes
+ *                  ten times as long on some processors
+ *     keep_some    64 elements, by these
+ *     keep_whole   64 elements by whole vectors, which write up to 64 bytes past the kept ones:
+ *                  from memory, masked stores take longer
+ */
+static inline void keep_one_u32(char *to, const char *from, uint64_t kept)
+{
+    const __mmask16 own = (__mmask16)kept;
+    const __m512i x = _mm512_maskz_loadu_epi32(own, from);
+    _mm512_mask_storeu_epi32(to, (__mmask16)bits_below_few((size_t)__builtin_popcount(own)),
+                             _mm512_mask_compress_epi32(x, own, x));
+}
+
+static inline void keep_one_u64(char *to, const char *from, uint64_t kept)
+{
+    const __mmask8 own = (__mmask8)kept;
+    const __m512i x = _mm512_maskz_loadu_epi64(own, from);
+    _mm512_mask_storeu_epi64(to, (__mmask8)bits_below_few((size_t)__builtin_popcount(own)),
+                             _mm512_mask_compress_epi64(x, own, x));
+}
+
 static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 4; v++, kept >>= 16) {
@@ -277,11 +295,8 @@ static inline void keep_whole_u32(char *to, const char *from, uint64_t kept)
 static inline void keep_some_u32(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 4 && kept; v++, kept >>= 16) {
-        const __mmask16 own = (__mmask16)kept;
-        const int count = __builtin_popcount(own);
-        const __m512i x = _mm512_maskz_loadu_epi32(own, from + 64 * v);
-        _mm512_mask_storeu_epi32(to, lanes_below(count), _mm512_mask_compress_epi32(x, own, x));
-        to += 4 * count;
+        keep_one_u32(to, from + 64 * v, kept);
+        to += 4 * __builtin_popcount((__mmask16)kept);
     }
 }
 
@@ -297,30 +312,9 @@ static inline void keep_whole_u64(char *to, const char *from, uint64_t kept)
 static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 8 && kept; v++, kept >>= 8) {
-        const __mmask8 own = (__mmask8)kept;
-        const int count = __builtin_popcount(own);
-        const __m512i x = _mm512_maskz_loadu_epi64(own, from + 64 * v);
-        _mm512_mask_storeu_epi64(to, (__mmask8)lanes_below(count),
-                                 _mm512_mask_compress_epi64(x, own, x));
-        to += 8 * count;
+        keep_one_u64(to, from + 64 * v, kept);
+        to += 8 * __builtin_popcount((__mmask8)kept);
     }
-}
-
-/* Packs elements of one vector. */
-static inline void keep_one_u32(char *to, const char *from, uint64_t kept)
-{
-    const __mmask16 own = (__mmask16)kept;
-    const __m512i x = _mm512_maskz_loadu_epi32(own, from);
-    _mm512_mask_storeu_epi32(to, (__mmask16)bits_below_few((size_t)__builtin_popcountll(kept)),
-                             _mm512_mask_compress_epi32(x, own, x));
-}
-
-static inline void keep_one_u64(char *to, const char *from, uint64_t kept)
-{
-    const __mmask8 own = (__mmask8)kept;
-    const __m512i x = _mm512_maskz_loadu_epi64(own, from);
-    _mm512_mask_storeu_epi64(to, (__mmask8)bits_below_few((size_t)__builtin_popcountll(kept)),
-                             _mm512_mask_compress_epi64(x, own, x));
 }
 
 #ifdef __AVX512VBMI2__
@@ -336,26 +330,20 @@ static inline void keep_one_u16(char *to, const char *from, uint64_t kept)
 {
     const __mmask32 own = (__mmask32)kept;
     const __m512i x = _mm512_maskz_loadu_epi16(own, from);
-    _mm512_mask_storeu_epi16(to, (__mmask32)bits_below_few((size_t)__builtin_popcountll(kept)),
+    _mm512_mask_storeu_epi16(to, (__mmask32)bits_below_few((size_t)__builtin_popcount(own)),
                              _mm512_mask_compress_epi16(x, own, x));
 }
 
 static inline void keep_some_u8(char *to, const char *from, uint64_t kept)
 {
-    const __m512i x = _mm512_maskz_loadu_epi8(kept, from);
-    _mm512_mask_storeu_epi8(to, low_bits((size_t)__builtin_popcountll(kept)),
-                            _mm512_mask_compress_epi8(x, kept, x));
+    keep_one_u8(to, from, kept);
 }
 
 static inline void keep_some_u16(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 2; v++, kept >>= 32) {
-        const __mmask32 own = (__mmask32)kept;
-        const size_t count = (size_t)__builtin_popcount(own);
-        const __m512i x = _mm512_maskz_loadu_epi16(own, from + 64 * v);
-        _mm512_mask_storeu_epi16(to, (__mmask32)low_bits(count),
-                                 _mm512_mask_compress_epi16(x, own, x));
-        to += 2 * count;
+        keep_one_u16(to, from + 64 * v, kept);
+        to += 2 * __builtin_popcount((__mmask32)kept);
     }
 }
 
