@@ -28,8 +28,7 @@ struct echi_sort_segments {
                               groups */
     size_t portion, longest; /* GPU only: 0, or the elements that are sorted at a time, which limits
                                 the workspace; and of a segment, at most */
-    bool plain; /* GPU only: by networks of a warp and the MSD radix sort, which need the
-                                smallest workspace */
+    bool plain; /* GPU only: only networks of a warp and MSD radix sort: the smallest workspace */
 };
 
 /* Whether the elements of each row are adjacent in an array. */
